@@ -1,0 +1,218 @@
+"""The only door for JSON.
+
+orjson is fast but not lossless: 2**70 comes back as a float, and NaN, lone surrogates, a byte
+order mark and deep nesting are refused. So it is the fast path only where the result is provably
+the same; the standard library takes over elsewhere, and one depth cap of our own makes both give
+the same answer for every line. `parse` takes one line apart and never raises: what cannot be
+decoded becomes a Damage that names the bytes, and intact objects beside it are salvaged (two
+records on one line, a record glued to a torn one, a record before a run of NULs).
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import orjson
+
+from sessionlog.framing import Line
+from sessionlog.records import Damage, Span
+
+MAX_DEPTH = 200
+"""Deepest nesting that is read or written: the same on the fast and on the slow path."""
+
+_DIGITS = bytes.maketrans(b"123456789", b"0" * 9)
+_LONG_NUMBER = b"0" * 19
+_TOKENS = re.compile(rb'"(?:[^"\\]|\\.)*"|[\[\]{}]', re.DOTALL)
+_BLANK = b" \t\r"
+_BOM = b"\xef\xbb\xbf"
+
+
+class Parsed(NamedTuple):
+    """What one line gave: JSON objects with their bytes' place, and the losses."""
+
+    objects: list[tuple[dict[str, Any], Span]]
+    damages: list[Damage]
+
+
+def loads(data: bytes) -> Any:
+    """The JSON value of `data`, exactly: big integers, NaN and lone surrogates included.
+
+    Raises ValueError for anything that is no JSON or nests deeper than MAX_DEPTH.
+    """
+    try:
+        value = orjson.loads(data)
+    except ValueError:
+        return _slow_loads(data)
+    if _LONG_NUMBER in data.translate(_DIGITS):
+        return _slow_loads(data)
+    if data.count(b"{") + data.count(b"[") > MAX_DEPTH and _depth(data) > MAX_DEPTH:
+        raise ValueError(f"nested deeper than {MAX_DEPTH} levels")
+    return value
+
+
+def dumps(value: Any) -> bytes:
+    """Compact JSON in UTF-8. NaN and infinities become null; lone surrogates are escaped.
+
+    Raises ValueError for values that JSON has no word for, or that nest deeper than MAX_DEPTH.
+    """
+    try:
+        return orjson.dumps(value)
+    except TypeError:
+        pass
+    try:
+        text = json.dumps(_plain(value, 0), ensure_ascii=True, separators=(",", ":"))
+    except (TypeError, RecursionError) as error:
+        raise ValueError(f"not a JSON value: {error}") from None
+    return text.encode("ascii")
+
+
+def parse(line: Line, plausible: Callable[[dict[str, Any]], bool] | None = None) -> Parsed:
+    """Take one line apart. Never raises; a blank line gives nothing.
+
+    `plausible` says whether a salvaged object looks like a record of the log's format, so that a
+    piece inside a broken record is not taken for one.
+    """
+    try:
+        value = loads(line.data)
+    except ValueError:
+        return _salvage(line, plausible)
+    if type(value) is dict:
+        return Parsed([(value, Span(line.number, line.offset, len(line.data)))], [])
+    span = Span(line.number, line.offset, len(line.data))
+    return Parsed([], [Damage(span, "a JSON value that is no record", torn=not line.ended)])
+
+
+def _slow_loads(data: bytes) -> Any:
+    if _depth(data) > MAX_DEPTH:
+        raise ValueError(f"nested deeper than {MAX_DEPTH} levels")
+    try:
+        return json.loads(data.removeprefix(_BOM).decode("utf-8"), parse_int=_integer)
+    except (RecursionError, MemoryError) as error:
+        raise ValueError(str(error)) from None
+
+
+def _integer(digits: str) -> int | str:
+    """Integers past the interpreter's limit on digits stay text: nothing is lost."""
+    return int(digits) if len(digits) < 4300 else digits
+
+
+def _depth(data: bytes) -> int:
+    """Deepest nesting of brackets outside strings. O(bytes)."""
+    if data.count(b"{") + data.count(b"[") <= MAX_DEPTH:
+        return 0
+    depth = deepest = 0
+    for token in _TOKENS.finditer(data):
+        byte = data[token.start()]
+        if byte in b"{[":
+            depth += 1
+            deepest = max(deepest, depth)
+        elif byte in b"}]":
+            depth -= 1
+    return deepest
+
+
+def _plain(value: Any, depth: int) -> Any:
+    """What json.dumps would refuse or write as no JSON, made plain."""
+    if depth > MAX_DEPTH:
+        raise ValueError(f"nested deeper than {MAX_DEPTH} levels")
+    if isinstance(value, dict):
+        return {str(key): _plain(item, depth + 1) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(item, depth + 1) for item in value]
+    if isinstance(value, float) and (value != value or value in (float("inf"), float("-inf"))):
+        return None
+    return value
+
+
+def _salvage(line: Line, plausible: Callable[[dict[str, Any]], bool] | None) -> Parsed:
+    """Objects and losses of a line that does not decode as a whole. O(bytes of the line).
+
+    A failed attempt says where the text stopped making sense; the next whole object can only
+    begin there or later (two bytes before, when its first quote closed a torn string).
+    """
+    data = line.data
+    text = data.decode("utf-8", "surrogateescape")
+    decoder = json.JSONDecoder(parse_int=_integer)
+    too_deep = _depth(data) > MAX_DEPTH
+    objects: list[tuple[dict[str, Any], Span]] = []
+    mild: list[Damage] = []
+    at = byte = 0
+    marks = [0]  # byte positions: start, end of each salvaged object in turn
+    while not too_deep:
+        start = text.find("{", at)
+        if start < 0:
+            break
+        byte += _bytes(text, at, start)
+        at = start
+        try:
+            value, end = decoder.raw_decode(text, start)
+        except ValueError as error:
+            wrong = getattr(error, "pos", start)
+            skip = max(text.find('{"', max(wrong - 2, start + 1)), -1)
+            if skip < 0:
+                break
+            byte += _bytes(text, at, skip)
+            at = skip
+            continue
+        except (RecursionError, MemoryError):
+            break
+        length = _bytes(text, start, end)
+        span = Span(line.number, line.offset + byte, length)
+        if _stands_alone(text, end) and (start == 0 or plausible is None or plausible(value)):
+            clean = data[byte : byte + length]
+            try:
+                clean.decode("utf-8")
+            except UnicodeDecodeError:
+                value = json.loads(clean.decode("utf-8", "replace"), parse_int=_integer)
+                mild.append(Damage(span, "bad UTF-8, shown as U+FFFD", length, mild=True))
+            objects.append((value, span))
+            marks += (byte, byte + length)
+        byte += length
+        at = end
+    marks.append(len(data))
+    kept = sum(span.length for _, span in objects)
+    losses = _losses(line, marks, kept, too_deep, bool(objects))
+    return Parsed(objects, sorted(mild + losses, key=lambda damage: damage.span.offset))
+
+
+def _bytes(text: str, start: int, end: int) -> int:
+    return len(text[start:end].encode("utf-8", "surrogateescape"))
+
+
+def _stands_alone(text: str, end: int) -> bool:
+    """Is what follows an object the end of the line, filler, or the start of another one?"""
+    while end < len(text) and text[end] in " \t\r\0":
+        end += 1
+    return end == len(text) or text[end] == "{"
+
+
+def _losses(
+    line: Line, marks: list[int], kept: int, too_deep: bool, salvaged: bool
+) -> list[Damage]:
+    """A Damage for each stretch between salvaged objects that is more than blanks."""
+    losses = []
+    for start, end in zip(marks[::2], marks[1::2], strict=True):
+        gap = line.data[start:end]
+        if start == 0 and gap.startswith(_BOM):
+            start, gap = start + len(_BOM), gap[len(_BOM) :]
+        if not gap.strip(_BLANK):
+            continue
+        last = end == len(line.data) and not line.ended
+        if not gap.strip(b"\0" + _BLANK):
+            why = "NUL bytes"
+        elif too_deep:
+            why = f"nested deeper than {MAX_DEPTH} levels"
+        elif last:
+            why = "torn last line"
+        elif end < len(line.data):
+            why = "a torn record, with another written onto it"
+        elif salvaged:
+            why = "a second record on the line, cut"
+        else:
+            why = "not JSON"
+        span = Span(line.number, line.offset + start, end - start)
+        losses.append(Damage(span, why, kept, torn=last))
+    return losses

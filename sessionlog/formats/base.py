@@ -1,0 +1,266 @@
+"""What a format has to tell about how one agent writes its logs.
+
+A format is one file with one class that gives a few answers, all of them pure:
+
+recognises   does this log look like the agent's? (from the first bytes and the name)
+decode       one JSON object of a line -> its records. Without memory: any line of a log can be
+             decoded alone, so a listing reads the tail, a screen a window, in any order
+describe     id, title, task, model, ... for a list row, from records lazily read from the head
+             and, newest first, from the tail
+ending       how the log's last records say it ended, read newest first until that is decided
+actor        how to act on a log of this format (close open calls, cut, resume); None: read only
+
+Every line is accounted for: by records (`Kind.OTHER` for what the format does not know), or by a
+Damage that the framing found. Content never raises.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from sessionlog.records import (
+    Activity,
+    Ending,
+    Event,
+    InFlight,
+    Kind,
+    Message,
+    Meta,
+    Other,
+    Record,
+    Reset,
+    Result,
+    Span,
+    shown_type,
+)
+from sessionlog.telling import telling
+
+# What `classify` says of a line, as bits; the low bits count its messages.
+COUNT = 0x0F
+"""Messages on the line (15: that many or more, count them by decoding)."""
+USER, TROUBLE, RESET, LOUD = 0x10, 0x20, 0x40, 0x80
+"""A prompt of a person; an error or a failed call; a reset; at least one row that is not quiet."""
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """The first bytes of a file: what recognising a format goes by."""
+
+    name: str
+    """File name, without folder."""
+    folder: str
+    """Path of its folder."""
+    values: tuple[dict[str, Any], ...]
+    """The first JSON objects, one a line, up to about fifty."""
+    data: bytes
+    """The raw first bytes."""
+
+    @property
+    def first(self) -> dict[str, Any]:
+        return self.values[0] if self.values else {}
+
+
+@dataclass(frozen=True, slots=True)
+class Description:
+    """What a list row needs besides the status."""
+
+    meta: Meta
+    title: str = ""
+    started: str = ""
+    """RFC 3339, "" when the log does not say."""
+
+
+class Format(Protocol):
+    """How one agent writes its logs."""
+
+    name: str
+    """The format's word in listings: native, chat, claude, codex, ..."""
+    agent: str
+    """The agent's word in listings: zot, claude, codex, ...; "" when any program may write it."""
+    actor: Actor | None
+
+    def recognises(self, head: Head) -> bool:
+        """Is this a log of this format? Looks at content first; names lie."""
+
+    def plausible(self, value: dict[str, Any]) -> bool:
+        """Does a salvaged object look like one of this format's records?"""
+
+    def decode(self, value: dict[str, Any], span: Span) -> list[Record]:
+        """The records of one JSON object of a line. Pure; never raises; never empty."""
+
+    def describe(
+        self, path: str, oldest_first: Iterable[Record], newest_first: Iterable[Record]
+    ) -> Description:
+        """What a list row shows. Both iterables read the file lazily: take no more than needed."""
+
+    def ending(self, newest_first: Iterable[Record]) -> Ending:
+        """How the last records say the run ended. Reads back until that is decided."""
+
+    def classify(self, data: bytes) -> int:
+        """The bits above for one raw line; the fast way where the format has one."""
+
+    def alive(self, path: str, session_id: str) -> str | None:
+        """Evidence of the agent's own (a pid file) that the writer lives; None: no such file."""
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """How the agent goes on with a log: argv, never a shell line, and where it has to run."""
+
+    argv: tuple[str, ...]
+    cwd: str
+
+
+class Actor(Protocol):
+    """How to act on a log of one format. Lines are bytes without their LF, in file order."""
+
+    def close(self, request: bytes, call_id: str, tool: str, at: str, text: str) -> bytes:
+        """The line that answers the open call on the line `request` with `text`, as an error."""
+
+    def renew(self, lines: Iterable[bytes], new_id: str, origin: tuple[str, int | None] | None,
+              ) -> Iterator[bytes]:  # fmt: skip
+        """The lines of the new log: only the ids that must change are changed. `origin` is the
+        parent's id and the message number of the cut (None: a repair, which names its parent as
+        resumed from)."""
+
+    def place(self, parent: str, now: float, taken: Callable[[str], bool]) -> tuple[str, str]:
+        """(id, path) of the new log beside `parent`, the first that is not taken."""
+
+    def command(self, path: str, meta: Meta, prompt: str) -> Command:
+        """What resumes the log at `path`."""
+
+
+def message_record(
+    type: str,
+    text: str,
+    span: Span,
+    at: str = "",
+    *,
+    part: int = 0,
+    key: str = "",
+    quiet: bool = False,
+    **more: Any,
+) -> Record:
+    """A Record that holds a Message; `more` are further fields of Message."""
+    payload = Message(type, text, **more)
+    return Record(Kind.MESSAGE, at, payload, span, part, key, quiet)
+
+
+def event_record(
+    kind: str, span: Span, at: str = "", *, part: int = 0, key: str = "", quiet: bool = True,
+    **more: Any,
+) -> Record:  # fmt: skip
+    """A Record that holds an Event; `more` are further fields of Event."""
+    return Record(Kind.EVENT, at, Event(kind, **more), span, part, key, quiet)
+
+
+def other_record(name: str, data: Any, span: Span, at: str = "", *, quiet: bool = False) -> Record:
+    """A Record for a line that the format does not know."""
+    return Record(Kind.OTHER, at, Other(name, data), span, quiet=quiet)
+
+
+def text_of(value: Any) -> str:
+    """A string field of a log, "" for anything else that stands there."""
+    return value if isinstance(value, str) else ""
+
+
+def dict_of(value: Any) -> Mapping[str, Any]:
+    """An object field of a log, empty for anything else that stands there."""
+    return value if isinstance(value, dict) else {}
+
+
+def list_of(value: Any) -> list[Any]:
+    """An array field of a log, empty for anything else that stands there."""
+    return value if isinstance(value, list) else []
+
+
+def bits_of(records: Iterable[Record]) -> int:
+    """`classify` by way of the decoded records: right for every format, fast for none."""
+    count, bits = 0, 0
+    for record in records:
+        payload = record.payload
+        if isinstance(payload, Message):
+            count += 1
+            if payload.type == "user" and not payload.sidechain:
+                bits |= USER
+            if payload.activity is not None and payload.activity.failure is not None:
+                bits |= TROUBLE
+        elif (isinstance(payload, Event) and payload.ok is False and not record.quiet) or (
+            isinstance(payload, Result) and (payload.code or payload.error)
+        ):
+            bits |= TROUBLE
+        elif isinstance(payload, Reset):
+            bits |= RESET
+        if not record.quiet:
+            bits |= LOUD
+    return bits | min(count, COUNT)
+
+
+def in_flight(newest_first: Iterable[Record]) -> list[InFlight]:
+    """The calls that nothing answered and nothing came after, oldest first.
+
+    Message calls count until a person's prompt or a new answer stands behind them: agents leave
+    a call open when they are killed, resume, and go on. Calls that stand only in events (a
+    native run records messages at the end of an iteration) count while no message follows.
+    """
+    answered: set[str] = set()
+    ended: list[str] = []
+    flying: list[InFlight] = []
+    answer: str | None = None
+    messages = False
+    for record in newest_first:
+        payload = record.payload
+        if isinstance(payload, Event) and not messages:
+            if payload.kind in ("toolCallEnd", "toolCallError"):
+                ended.append(payload.tool)
+            elif payload.kind == "toolCallStart":
+                if payload.tool in ended:
+                    ended.remove(payload.tool)
+                else:
+                    flying.append(InFlight(payload.tool, payload.text, "", record.at))
+        if not isinstance(payload, Message) or payload.sidechain:
+            continue
+        if flying and not messages:
+            return flying[::-1]
+        messages = True
+        activity = payload.activity
+        if activity is None:
+            if shown_type(payload) in ("user", "assistant", "reasoning", "summary"):
+                break
+        elif activity.kind == "response":
+            answered.add(activity.id or f"{activity.name}\0{activity.arguments}")
+        elif activity.kind == "request":
+            if answer is not None and payload.answer and payload.answer != answer:
+                break
+            answer = payload.answer or answer
+            if (activity.id or f"{activity.name}\0{activity.arguments}") in answered:
+                continue
+            flying.append(InFlight(activity.name, activity.arguments, activity.id, record.at))
+    return flying[::-1]
+
+
+def standing(newest_first: Iterable[Record]) -> Ending:
+    """The ending of a log that records none: cut off, and in the middle of what."""
+    records = list(newest_first)
+    flying = in_flight(records)
+    if flying:
+        call = flying[-1]
+        said = telling(call.arguments)
+        text = f"in {call.tool}: {said}" if said else f"in {call.tool}"
+        return Ending(False, None, None, text, "a call without a result, nothing after it")
+    for record in records:
+        if isinstance(record.payload, Message) and not record.payload.sidechain:
+            kind = shown_type(record.payload)
+            if kind in ("user", "response", "summary"):
+                return Ending(False, None, None, "while the model answered",
+                              f"the last message is a {kind}")  # fmt: skip
+            return Ending(False, None, None, "no ending recorded", f"the last message is a {kind}")
+    return Ending(False, None, None, "nothing but the head", "no message")
+
+
+def response(name: str, call_id: str, result: Any, failure: str | None, **more: Any) -> Activity:
+    """The answering half of a call."""
+    kept = None if failure is not None else result
+    return Activity("response", call_id, name, result=kept, failure=failure, **more)

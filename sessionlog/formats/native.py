@@ -1,0 +1,252 @@
+"""The native format: what openzot's engine writes and `sessionlog.Writer` too.
+
+One JSON object a line: ``{"kind", "at", <payload under the key named like the kind>}`` with five
+kinds. Read from the engine's source (openzot at 0777c1b) and its tests. Where the engine's own
+reader is weaker this one is stricter inside the same format: started is the meta's time, the
+first meta is the session's, unknown kinds are shown, damage in the middle is not truncation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from sessionlog.codec import parse
+from sessionlog.formats.base import (
+    LOUD,
+    RESET,
+    TROUBLE,
+    USER,
+    Actor,
+    Description,
+    Head,
+    bits_of,
+    dict_of,
+    list_of,
+    standing,
+    text_of,
+)
+from sessionlog.framing import Line
+from sessionlog.records import (
+    Activity,
+    Ending,
+    Event,
+    Image,
+    Kind,
+    Message,
+    Meta,
+    Origin,
+    Other,
+    Payload,
+    Record,
+    Reset,
+    Result,
+    Span,
+)
+
+KINDS = ("meta", "message", "event", "result", "reset")
+GOOD = ("settled", "stop")
+"""Reasons of a result that went well (exit code 0)."""
+_QUIET = {
+    "iteration", "usage", "message", "toolCallStart", "toolCallEnd", "toolCallError", "toolStart",
+    "token", "reasoningToken",
+}  # fmt: skip
+_BAD = {"retry", "runaway", "toolCallError"}
+_PREFIXES = {
+    b'{"kind":"message"': "message", b'{"kind":"event"': "event", b'{"kind":"meta"': "meta",
+    b'{"kind":"result"': "result", b'{"kind":"reset"': "reset",
+}  # fmt: skip
+
+
+class Native:
+    """The native format's answers."""
+
+    name = "native"
+    agent = "zot"
+    actor: Actor | None = None
+
+    def recognises(self, head: Head) -> bool:
+        return any(value.get("kind") in KINDS for value in head.values)
+
+    def plausible(self, value: dict[str, Any]) -> bool:
+        return isinstance(value.get("kind"), str)
+
+    def decode(self, value: dict[str, Any], span: Span) -> list[Record]:
+        kind, at = text_of(value.get("kind")), text_of(value.get("at"))
+        body = value.get(kind)
+        if kind == "reset":
+            return [Record(Kind.RESET, at, Reset(), span)]
+        if kind not in KINDS or not isinstance(body, dict):
+            # the engine's reader ignores these without a word; they are kept and shown here
+            return [Record(Kind.OTHER, at, Other(kind or "record", value), span)]
+        payload, quiet = _PAYLOADS[kind](body)
+        return [Record(Kind(kind), at, payload, span, quiet=quiet)]
+
+    def describe(
+        self, path: str, oldest_first: Iterable[Record], newest_first: Iterable[Record]
+    ) -> Description:
+        stem = path.rpartition("/")[2].removesuffix(".jsonl")
+        started, first, seen = "", "", 0
+        for record in oldest_first:
+            payload = record.payload
+            started = started or record.at
+            if isinstance(payload, Meta):
+                return Description(_named(payload, stem), payload.task, record.at)
+            if isinstance(payload, Message) and payload.type == "user":
+                first = payload.text
+                break
+            seen += 1
+            if seen > 50:
+                break
+        return Description(Meta(id=stem), first, started)
+
+    def ending(self, newest_first: Iterable[Record]) -> Ending:
+        seen = []
+        for record in newest_first:
+            payload = record.payload
+            if isinstance(payload, Result):
+                return _ended(payload)
+            seen.append(record)
+            if len(seen) > 400:
+                break
+        return standing(seen)
+
+    def classify(self, data: bytes) -> int:
+        """By the first bytes, as the engine and our writer order the keys; else by decoding."""
+        if data.startswith(b'{"kind":"message"'):
+            at = data.find(b'"message":{"type":"', 0, 120)
+            if at < 0:
+                return self._decoded(data)
+            bits = LOUD | 1
+            if data.startswith(b'user"', at + 19):
+                return bits | USER
+            if data.startswith(b'activity"', at + 19) and b'"failure":"' in data:
+                # the words may stand inside a result; only decoding tells
+                return self._decoded(data)
+            return bits
+        if data.startswith(b'{"kind":"event"'):
+            at = data.find(b'"event":{"kind":"', 0, 120)
+            word = data[at + 17 : data.find(b'"', at + 17)].decode("latin-1") if at > 0 else ""
+            if word not in _QUIET:
+                return LOUD | (TROUBLE if word in _BAD else 0)
+            return 0
+        if data.startswith(b'{"kind":"reset"'):
+            return LOUD | RESET
+        return self._decoded(data)
+
+    def _decoded(self, data: bytes) -> int:
+        parsed = parse(Line(0, 0, data, True), self.plausible)
+        records = [r for value, span in parsed.objects for r in self.decode(value, span)]
+        return bits_of(records) | (TROUBLE | LOUD if parsed.damages else 0)
+
+    def alive(self, path: str, session_id: str) -> str | None:
+        return None  # the engine keeps no pid file; our writer's lock is looked up elsewhere
+
+
+def _named(meta: Meta, stem: str) -> Meta:
+    """The file name is the identity: a copied log answers to its own name."""
+    return meta if meta.id == stem else replace(meta, id=stem)
+
+
+def _ended(result: Result) -> Ending:
+    ok = result.code == 0 and not result.error and result.reason not in _WORDS
+    words = result.error or result.message or _WORDS.get(result.reason) or result.reason or "done"
+    return Ending(True, result.reason or None, ok, words, "result record")
+
+
+_WORDS = {
+    "failed": "the model's own verdict: failed", "iterations": "iteration limit",
+    "calls": "call limit", "continuations": "continuation limit", "cycle": "going in circles",
+    "time": "time limit", "empty": "empty answers", "unsettled": "ended without a verdict",
+    "aborted": "aborted", "error": "error",
+}  # fmt: skip
+
+
+def _rest(body: Mapping[str, Any], *known: str) -> dict[str, Any]:
+    return {key: value for key, value in body.items() if key not in known}
+
+
+def _meta(body: Mapping[str, Any]) -> tuple[Payload, bool]:
+    names = ("id", "task", "model", "provider", "driver", "workdir", "resumedFrom", "forkedFrom")
+    fork = dict_of(body.get("forkedFrom"))
+    at = fork.get("at")
+    origin = Origin(text_of(fork.get("id")), at if isinstance(at, int) else None) if fork else None
+    meta = Meta(
+        *(text_of(body.get(name)) for name in names[:6]),
+        resumed_from=text_of(body.get("resumedFrom")) or None,
+        forked_from=origin,
+        extra=_rest(body, *names),
+    )
+    return meta, False
+
+
+def _message(body: Mapping[str, Any]) -> tuple[Payload, bool]:
+    activity = body.get("activity")
+    message = Message(
+        text_of(body.get("type")),
+        text_of(body.get("text")),
+        _activity(activity) if isinstance(activity, dict) else None,
+        tuple(_image(image) for image in list_of(body.get("images")) if isinstance(image, dict)),
+        extra=_rest(body, "type", "text", "activity", "images"),
+    )
+    return message, False
+
+
+def _activity(body: Mapping[str, Any]) -> Activity:
+    failure = body.get("failure")
+    return Activity(
+        text_of(body.get("kind")),
+        text_of(body.get("id")),
+        text_of(body.get("name")),
+        text_of(body.get("arguments")),
+        body.get("result"),
+        failure if isinstance(failure, str) and failure else None,
+        _rest(body, "kind", "id", "name", "arguments", "result", "failure"),
+    )
+
+
+def _number(value: Any) -> int:
+    return value if isinstance(value, int) else 0
+
+
+def _image(body: Mapping[str, Any]) -> Image:
+    return Image(
+        text_of(body.get("media_type")),
+        text_of(body.get("digest")),
+        _number(body.get("width")),
+        _number(body.get("height")),
+        _number(body.get("size")),
+        text_of(body.get("source")),
+        extra=_rest(body, "media_type", "digest", "width", "height", "size", "source"),
+    )
+
+
+def _event(body: Mapping[str, Any]) -> tuple[Payload, bool]:
+    kind = text_of(body.get("kind"))
+    event = Event(
+        kind,
+        text_of(body.get("tool")),
+        text_of(body.get("text")),
+        _number(body.get("iteration")),
+        ok=False if kind in _BAD else None,
+        extra=_rest(body, "kind", "tool", "text", "iteration"),
+    )
+    return event, kind in _QUIET
+
+
+def _result(body: Mapping[str, Any]) -> tuple[Payload, bool]:
+    numbers = ("code", "iterations", "calls", "continuations", "cycles", "settles")
+    failure = body.get("failure")
+    result = Result(
+        text_of(body.get("reason")),
+        text_of(body.get("message")),
+        text_of(body.get("error")),
+        failure if isinstance(failure, dict) else None,
+        *(_number(body.get(name)) for name in numbers),
+        extra=_rest(body, "reason", "message", "error", "failure", *numbers),
+    )
+    return result, False
+
+
+_PAYLOADS = {"meta": _meta, "message": _message, "event": _event, "result": _result}

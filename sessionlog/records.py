@@ -1,0 +1,332 @@
+"""The frozen values that everything else is made of.
+
+A log is a strip of lines; a line gives Records (or a Damage), and a Record holds one payload.
+The five native kinds (meta, message, event, result, reset) are the vocabulary that every format
+maps onto; what a format writes beyond them survives as Other, so nothing is dropped.
+No I/O here, and no JSON: `codec` and `formats` make these, `session` folds them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from enum import StrEnum
+from typing import Any
+
+NOTHING: Mapping[str, Any] = {}
+
+
+class Kind(StrEnum):
+    """What a record is; OTHER is a line that decodes but that the format does not know."""
+
+    META = "meta"
+    MESSAGE = "message"
+    EVENT = "event"
+    RESULT = "result"
+    RESET = "reset"
+    OTHER = "other"
+
+
+class Status(StrEnum):
+    """How a session stands, by evidence. Damage is a separate count beside any of them."""
+
+    COMPLETE = "complete"
+    RUNNING = "running"
+    UNFINISHED = "unfinished"
+    TRUNCATED = "truncated"
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """Where bytes stand in a file: line counts from 1, offset and length are bytes."""
+
+    line: int
+    """Number of the line, from 1; 0 when it is not known yet (a window of a big log)."""
+    offset: int
+    length: int
+    """Without the line feed."""
+
+    @property
+    def end(self) -> int:
+        return self.offset + self.length
+
+
+@dataclass(frozen=True, slots=True)
+class Damage:
+    """Bytes that gave no record."""
+
+    span: Span
+    """The lost bytes only; intact neighbours on the same line are not in it."""
+    why: str
+    """One plain sentence fragment: "torn last line", "NUL bytes", "not JSON"."""
+    salvaged: int = 0
+    """Bytes of the same line that did give records."""
+    torn: bool = False
+    """It is the last line, without LF, and does not decode: the shape a crash leaves."""
+    mild: bool = False
+    """Text was replaced (bad UTF-8) but the record stands; strict reading does not refuse it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Where a fork was taken from: the parent's id and the number of the last message it holds."""
+
+    id: str
+    at: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Meta:
+    """The head of a session. Empty strings where the log does not say."""
+
+    id: str = ""
+    task: str = ""
+    model: str = ""
+    provider: str = ""
+    driver: str = ""
+    workdir: str = ""
+    resumed_from: str | None = None
+    forked_from: Origin | None = None
+    extra: Mapping[str, Any] = field(default_factory=dict)
+    """Fields that the format does not name, as they stand."""
+
+
+@dataclass(frozen=True, slots=True)
+class Activity:
+    """One half of a tool call inside a Message."""
+
+    kind: str
+    """"request", "response" or "trigger" (which never pairs)."""
+    id: str = ""
+    name: str = ""
+    arguments: str = ""
+    """JSON text, verbatim; may be invalid."""
+    result: Any = None
+    """Response only; any JSON value."""
+    failure: str | None = None
+    """Response only, instead of a result: why the call failed."""
+    extra: Mapping[str, Any] = field(default_factory=dict)
+    """reasoning_items, reasoning_details and whatever else stands there."""
+
+
+@dataclass(frozen=True, slots=True)
+class Image:
+    """A picture that came with a message. Its bytes are never in a native log's line."""
+
+    media_type: str
+    digest: str = ""
+    """"sha256:<hex>" of the bytes, where known."""
+    width: int = 0
+    height: int = 0
+    size: int = 0
+    """Bytes of the picture."""
+    source: str = ""
+    """"blob" (a file beside the log), "inline" (base64 in the line) or "url"."""
+    data: bytes | None = None
+    """The bytes where they are at hand; None when missing or not yet read."""
+    extra: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One text, reasoning, call, response or attachment block.
+
+    ``type`` is the native word (user, bot, reasoning, activity, instructions, checkpoint,
+    attachment) or a neutral one (assistant, system, summary), or whatever a log says: unknown
+    types are kept. `shown_type` gives the one vocabulary of the screen and the command line.
+    """
+
+    type: str
+    text: str = ""
+    activity: Activity | None = None
+    images: tuple[Image, ...] = ()
+    answer: str = ""
+    """Which answer of the model's API this block belongs to; "" where that is not told."""
+    sidechain: str = ""
+    """Name or id of the subagent whose run this is; such messages are not in the context."""
+    extra: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """Narration of a run. Never state: dropping all events changes no conversation."""
+
+    kind: str
+    tool: str = ""
+    text: str = ""
+    iteration: int = 0
+    call_id: str = ""
+    """The call it speaks of, where the format says; native events carry none."""
+    ok: bool | None = None
+    """False: the event tells of something that went wrong (an error, a failed call, a retry)."""
+    ends: bool = False
+    """The event ends a turn of the run (task_complete, an abort, an error that stopped it)."""
+    extra: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """How a run ended, in the log's own words. Native: written once, closes the file."""
+
+    reason: str = ""
+    message: str = ""
+    error: str = ""
+    failure: Mapping[str, Any] | None = None
+    """status, response_body, request_bytes of the provider's refusal."""
+    code: int = 0
+    """Exit code."""
+    iterations: int = 0
+    calls: int = 0
+    continuations: int = 0
+    cycles: int = 0
+    settles: int = 0
+    extra: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Reset:
+    """The conversation starts anew; the history stays readable, marked out of context."""
+
+    why: str = ""
+    """How the log words it ("auto compaction", "rollback of 2 turns"); "" in native logs."""
+    turns: int | None = None
+    """Undo of the last n user turns; None: everything before is out of context."""
+    keep: tuple[str, str] | None = None
+    """First and last `Record.key` of earlier records that stay in context."""
+    context: tuple[Message, ...] = ()
+    """What the new conversation starts with, where the reset itself holds it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Other:
+    """A line that decodes but that the format does not know: kept and shown."""
+
+    name: str
+    data: Any
+
+
+Payload = Meta | Message | Event | Result | Reset | Other
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """One thing a line says. A line may give several (two blocks, two glued objects)."""
+
+    kind: Kind
+    at: str
+    """RFC 3339 as it stands in the log; "" when the line has no time."""
+    payload: Payload
+    span: Span
+    part: int = 0
+    """Which of the records of its line, from 0."""
+    key: str = ""
+    """The record's own id in the log (a uuid), where the format has one."""
+    quiet: bool = False
+    """Bookkeeping that a reader folds away (usage, iterations, duplicates, snapshots)."""
+
+    @property
+    def time(self) -> datetime | None:
+        return moment(self.at)
+
+
+@dataclass(frozen=True, slots=True)
+class OpenCall:
+    """A call without a result among the messages."""
+
+    n: int
+    """Number of the message that holds the request."""
+    call_id: str
+    tool: str
+    arguments: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class OrphanResult:
+    """A result whose call is nowhere before it."""
+
+    n: int
+    call_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class InFlight:
+    """A call that ran when the run stopped (or runs now)."""
+
+    tool: str
+    arguments: str = ""
+    call_id: str = ""
+    """"" where the log has no id for it: native events carry none."""
+    since: str = ""
+    """RFC 3339, as in the log."""
+    n: int | None = None
+    """Message number of the request; None when it stands only in events."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """What the last records of a log say of its end, before any evidence of life."""
+
+    ended: bool
+    reason: str | None = None
+    """The log's own word for the ending; None when it has none."""
+    ok: bool | None = None
+    text: str = ""
+    """A few words for a list row: the error's own words, "in bash: go test", "done"."""
+    evidence: str = ""
+    """The rule that was applied, named: "result record", "tool_use without a result"."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A session as it stands in a listing: head and tail were read, nothing between."""
+
+    id: str
+    path: str
+    format: str
+    agent: str = ""
+    title: str = ""
+    task: str = ""
+    model: str = ""
+    workdir: str = ""
+    started: str = ""
+    """RFC 3339; "" when the log does not say."""
+    updated: str = ""
+    """Time of the last record, or the file's mtime where records have none."""
+    status: Status | None = None
+    """None: not a log that can be read; `reason` says why."""
+    reason: str | None = None
+    ok: bool | None = None
+    damage: int | None = None
+    """Spots that gave no record; None: not looked yet."""
+    resumed_from: str | None = None
+    forked_from: Origin | None = None
+    bytes: int = 0
+    stop: str = ""
+    """How it stands in a few words, for the list: "in bash: go test", "iteration limit"."""
+
+    @property
+    def complete(self) -> bool:
+        return self.status is Status.COMPLETE
+
+
+_SHOWN = {"bot": "assistant", "instructions": "system", "checkpoint": "summary"}
+_HALVES = {"request": "call", "response": "response"}
+
+
+def shown_type(message: Message) -> str:
+    """The word for a message that commands and screen share; unknown types as they are."""
+    if message.activity is not None:
+        return _HALVES.get(message.activity.kind, message.activity.kind)
+    return _SHOWN.get(message.type, message.type)
+
+
+def moment(at: str) -> datetime | None:
+    """The aware UTC time of an RFC 3339 text; None when it is none (never raises)."""
+    if not at:
+        return None
+    try:
+        time = datetime.fromisoformat(at)
+        return time.replace(tzinfo=UTC) if time.tzinfo is None else time.astimezone(UTC)
+    except (ValueError, OverflowError):
+        return None

@@ -1,0 +1,1 @@
+"""The screen of sessionlog: it looks at logs through the `sessionlog` library, never past it."""
