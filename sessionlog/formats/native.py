@@ -107,9 +107,8 @@ class Native:
             payload = record.payload
             if isinstance(payload, Result):
                 return _ended(payload)
-            seen.append(record)
-            if len(seen) > 400:
-                break
+            if len(seen) < 400:
+                seen.append(record)
         return standing(seen)
 
     def classify(self, data: bytes) -> int:

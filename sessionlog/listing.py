@@ -1,0 +1,287 @@
+"""Sessions as they stand in folders: heads and tails are read, nothing between.
+
+The cost of a row is two small reads, whatever the log's size. The head gives what the run was,
+the tail how it ended, by the format's own rules; only logs without an ending are asked for
+evidence of a living writer, all at once.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+from sessionlog.errors import NotPossible, SessionNotFound, Unreadable
+from sessionlog.formats.base import Format
+from sessionlog.formats.table import FORMATS, head_of, recognise
+from sessionlog.framing import Line, split
+from sessionlog.life import Witness
+from sessionlog.paths import open_regular
+from sessionlog.reader import decode, read_head, why_not
+from sessionlog.records import Entry, Record, Status
+from sessionlog.session import judge
+
+BLOCK = 4096
+"""First read at either end; doubled as long as more is needed."""
+FAR = 1 << 20
+"""How far from either end a row may read."""
+DEPTH = 8
+"""How deep folders are looked into: Codex keeps sessions by year, month and day."""
+
+
+def list_sessions(folder: str | os.PathLike[str]) -> list[Entry]:
+    """The sessions of a folder, newest first; a missing folder is an empty list."""
+    return scan([os.fspath(folder)])
+
+
+def scan(paths: Iterable[str], stop: Callable[[], bool] = lambda: False) -> list[Entry]:
+    """The sessions in folders (looked into) and of logs named one by one, newest first.
+
+    What is no log, or cannot be read, is an Entry without status whose reason says why.
+    """
+    entries = []
+    for path in logs_in(paths):
+        if stop():
+            break
+        entries.append(glance(path))
+    return ordered(with_life(entries))
+
+
+def ordered(entries: Iterable[Entry]) -> list[Entry]:
+    """Newest first by start; what has none by its last change; ties by id."""
+    return sorted(entries, key=lambda e: (e.started or e.updated, e.id), reverse=True)
+
+
+def logs_in(paths: Iterable[str]) -> Iterator[str]:
+    """Every log below the folders, and each path that is no folder as it stands."""
+    for path in paths:
+        if os.path.isdir(path):
+            yield from _walk(path, DEPTH)
+        else:
+            yield path
+
+
+def _walk(folder: str, depth: int) -> Iterator[str]:
+    try:
+        found = os.scandir(folder)
+    except OSError:
+        return
+    deeper = []
+    with found:
+        for item in found:
+            name = item.name
+            if name.endswith(".jsonl"):
+                if not item.is_dir():
+                    yield item.path
+            elif "." not in name and depth and name != "subagents" and item.is_dir(
+                follow_symlinks=False
+            ):
+                deeper.append(item.path)
+    for path in deeper:
+        yield from _walk(path, depth - 1)
+
+
+def glance(path: str) -> Entry:
+    """One session's row, without evidence of life: what has no ending counts as cut off."""
+    try:
+        fd = open_regular(path)
+    except Unreadable as error:
+        return Entry(_stem(path), path, "unknown", reason=str(error))
+    try:
+        return _row(path, fd)
+    except OSError as error:
+        reason = f"{path}: cannot be read: {error.strerror or error}"
+        return Entry(_stem(path), path, "unknown", reason=reason)
+    finally:
+        os.close(fd)
+
+
+def with_life(entries: list[Entry]) -> list[Entry]:
+    """The entries, with those running whose writer is seen to live."""
+    open_ended = [e.path for e in entries if e.status not in (None, Status.COMPLETE)]
+    if not open_ended:
+        return entries
+    witness = Witness(open_ended)
+    return [
+        e if e.status in (None, Status.COMPLETE) or not _lives(e, witness)
+        else replace(e, status=Status.RUNNING)
+        for e in entries
+    ]  # fmt: skip
+
+
+def _lives(entry: Entry, witness: Witness) -> bool:
+    try:
+        seen = os.stat(entry.path)
+    except OSError:
+        return False
+    form = _by_name(entry.format)
+    alive = form.alive(entry.path, entry.id) if form else None
+    return (witness.writer(entry.path, seen) or alive) is not None
+
+
+def _by_name(name: str) -> Format | None:
+    return next((form for form in FORMATS if form.name == name), None)
+
+
+def _stem(path: str) -> str:
+    return os.path.basename(path).removesuffix(".jsonl")
+
+
+def _row(path: str, fd: int) -> Entry:
+    seen = os.fstat(fd)
+    data = os.pread(fd, BLOCK, 0)
+    folder, _, name = path.rpartition("/")
+    form = recognise(head_of(name, folder, data))
+    if form is None:
+        data = read_head(fd)
+        form = recognise(head_of(name, folder, data))
+    if form is None:
+        reason = why_not(data)
+        return Entry(_stem(path), path, "unknown", reason=reason, bytes=seen.st_size,
+                     updated=_mtime(seen))  # fmt: skip
+    ends = _Ends(fd, seen.st_size, form, data)
+    described = form.describe(path, ends.oldest_first(), ends.newest_first())
+    ending = form.ending(ends.newest_first())
+    meta = described.meta
+    return Entry(
+        id=meta.id,
+        path=path,
+        format=form.name,
+        agent=form.agent,
+        title=described.title or meta.task,
+        task=meta.task or described.title,
+        model=meta.model,
+        workdir=meta.workdir,
+        started=described.started,
+        updated=ends.updated() or _mtime(seen),
+        status=judge(ending, torn=ends.torn, alive=False),
+        reason=ending.reason,
+        ok=ending.ok if ending.ended else None,
+        resumed_from=meta.resumed_from,
+        forked_from=meta.forked_from,
+        bytes=seen.st_size,
+        stop=ending.text,
+    )
+
+
+def _mtime(seen: os.stat_result) -> str:
+    return datetime.fromtimestamp(seen.st_mtime, UTC).isoformat().replace("+00:00", "Z")
+
+
+class _Ends:
+    """The records of a log from either end, read as far as they are asked for."""
+
+    def __init__(self, fd: int, size: int, form: Format, head: bytes) -> None:
+        self._fd, self._size, self._form, self._head = fd, size, form, head
+        self._newest: list[Record] = []
+        self._lines: list[Line] = []
+        self._from = size
+        self._cut = b""
+        self.torn = False
+        self._last()
+
+    def oldest_first(self) -> Iterator[Record]:
+        """From the first record on, as far as FAR goes."""
+        data, done = self._head, 0
+        while True:
+            lines = split(data, done)
+            whole = done + len(data) >= self._size
+            if not whole and lines and not lines[-1].ended:
+                lines.pop()
+            for line in lines:
+                yield from decode(self._form, line)[0]
+                done = line.offset + len(line.data) + 1
+            if whole or done >= FAR:
+                return
+            want = BLOCK if lines else 2 * len(data)
+            data = os.pread(self._fd, min(max(want, 2 * len(data)), FAR), done)
+
+    def newest_first(self) -> Iterator[Record]:
+        """From the last record back, as far as FAR goes; what was decoded once is kept."""
+        at = 0
+        while True:
+            while at < len(self._newest):
+                yield self._newest[at]
+                at += 1
+            if self._lines:
+                self._newest += decode(self._form, self._lines.pop())[0][::-1]
+            elif self._from == 0 or self._size - self._from >= FAR:
+                return
+            else:
+                self._back()
+
+    def updated(self) -> str:
+        return next((r.at for r in self._newest if r.at), "")
+
+    def _back(self) -> None:
+        """Read one block further back; its whole lines wait to be decoded."""
+        start = max(0, self._from - max(BLOCK, self._size - self._from))
+        if start == 0 and self._from <= len(self._head):
+            data = self._head[: self._from]
+        else:
+            data = os.pread(self._fd, self._from - start, start)
+        self._from = start
+        data += self._cut
+        self._cut = b""
+        if start:
+            head, lf, rest = data.partition(b"\n")
+            if not lf:
+                self._cut = data
+                return
+            self._cut, data = head, rest
+            start += len(head) + 1
+        self._lines = split(data, start, 0)
+
+    def _last(self) -> None:
+        """Decode the last line: whether it is torn decides the status."""
+        while not self._lines and self._from:
+            self._back()
+        if self._lines:
+            records, damages = decode(self._form, self._lines.pop())
+            self._newest += records[::-1]
+            self.torn = any(damage.torn for damage in damages)
+
+
+def find(ref: str, paths: Iterable[str]) -> Entry:
+    """The session that a reference names: an id, the unique head of one, a file name, a path, or
+    "last" (the newest).
+
+    Raises SessionNotFound, with the choices when several answer.
+    """
+    ref = ref.strip()
+    if not ref:
+        raise SessionNotFound("no session named: give an id, a path, or `last`")
+    if os.sep in ref or os.path.isfile(ref):
+        if not os.path.lexists(ref):
+            raise SessionNotFound(f"{ref}: no such file")
+        return with_life([glance(ref)])[0]
+    if ref == "last":
+        entries = [e for e in scan(paths) if e.status is not None]
+        if not entries:
+            raise SessionNotFound("no session found here, so there is no last one")
+        return entries[0]
+    return with_life([glance(_named(ref, list(logs_in(paths))))])[0]
+
+
+def _named(ref: str, paths: list[str]) -> str:
+    """The path that a reference names: by file name first, then by the ids inside."""
+    stem = ref.removesuffix(".jsonl")
+    exact = [path for path in paths if _stem(path) == stem]
+    heads = exact or [path for path in paths if _stem(path).startswith(stem)]
+    if not heads:  # ids that are not the file's name (Codex: inside a longer one)
+        heads = [path for path in paths if stem in _stem(path)]
+    if not heads:
+        heads = [path for path in paths if glance(path).id.startswith(stem)]
+    if not heads:
+        raise SessionNotFound(f"{ref}: no session of that id; `sessionlog list` shows all")
+    if len(heads) > 1:
+        some = ", ".join(_stem(path) for path in heads[:4])
+        raise NotPossible(f"{ref}: {len(heads)} sessions answer to it ({some}, …): say more of it")
+    return heads[0]
+
+
+def resolve(folder: str | os.PathLike[str], ref: str) -> Path:
+    """The path of the session that `ref` names in a folder; see `find`."""
+    return Path(find(ref, [os.fspath(folder)]).path)

@@ -1,0 +1,342 @@
+"""One run read back: the fold of its records, and the rule that tells how it stands.
+
+Pure: records, damages and evidence of life come in, a Session comes out. The same rule gives the
+status for the library, the command line and the screen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+from sessionlog import codec
+from sessionlog.conversation import repair_messages
+from sessionlog.formats.base import Format, in_flight
+from sessionlog.records import (
+    Damage,
+    Ending,
+    Event,
+    InFlight,
+    Message,
+    Meta,
+    OpenCall,
+    OrphanResult,
+    Record,
+    Reset,
+    Result,
+    Status,
+    shown_type,
+)
+from sessionlog.telling import arguments_of
+
+
+@dataclass(frozen=True, slots=True)
+class Numbered:
+    """A message of the history with its number, counted from 1 through the whole log."""
+
+    n: int
+    record: Record
+    message: Message
+    in_context: bool
+    """Would a resume hand it over?"""
+    pair: int | None = None
+    """Number of the other half of the call."""
+
+    @property
+    def open(self) -> bool:
+        """A call without a result."""
+        return self.pair is None and shown_type(self.message) == "call"
+
+
+def judge(ending: Ending, *, torn: bool, alive: bool) -> Status:
+    """How a session stands. An ending wins; then a living writer; then the torn tail."""
+    if ending.ended:
+        return Status.COMPLETE
+    if alive:
+        return Status.RUNNING
+    return Status.TRUNCATED if torn else Status.UNFINISHED
+
+
+@dataclass(frozen=True)
+class Session:
+    """The fold of a log's records."""
+
+    path: str
+    format: str
+    meta: Meta
+    title: str
+    started: str
+    """RFC 3339, "" when the log does not say."""
+    records: tuple[Record, ...]
+    damages: tuple[Damage, ...]
+    history: tuple[Numbered, ...]
+    context: tuple[Message, ...]
+    """What the agent would know now, calls without results included."""
+    ending: Ending
+    alive: str | None
+    """Evidence that the log's writer lives; None when there is none."""
+    size: int
+    """Bytes of the file when it was read."""
+
+    @property
+    def id(self) -> str:
+        return self.meta.id
+
+    @property
+    def messages(self) -> tuple[Message, ...]:
+        """The conversation as the agent would know it now."""
+        return self.context
+
+    @cached_property
+    def events(self) -> tuple[Event, ...]:
+        return tuple(r.payload for r in self.records if isinstance(r.payload, Event))
+
+    @cached_property
+    def result(self) -> Result | None:
+        """The last result record; a reset after it does not undo it."""
+        results = [r.payload for r in self.records if isinstance(r.payload, Result)]
+        return results[-1] if results else None
+
+    @property
+    def truncated(self) -> bool:
+        """Does the log end in a torn line, whatever its status?"""
+        return any(damage.torn for damage in self.damages)
+
+    @property
+    def status(self) -> Status:
+        return judge(self.ending, torn=self.truncated, alive=self.alive is not None)
+
+    @property
+    def complete(self) -> bool:
+        return self.status is Status.COMPLETE
+
+    @property
+    def reason(self) -> str | None:
+        return self.ending.reason
+
+    @property
+    def ok(self) -> bool | None:
+        return self.ending.ok if self.ending.ended else None
+
+    @cached_property
+    def open_calls(self) -> tuple[OpenCall, ...]:
+        """Calls without a result among the messages, wherever they stand."""
+        return tuple(
+            OpenCall(step.n, activity.id, activity.name, activity.arguments)
+            for step in self.history
+            if step.open and not step.message.sidechain and (activity := step.message.activity)
+        )
+
+    @cached_property
+    def orphan_results(self) -> tuple[OrphanResult, ...]:
+        """Results whose call is nowhere before them."""
+        return tuple(
+            OrphanResult(step.n, activity.id)
+            for step in self.history
+            if step.pair is None
+            and not step.message.sidechain
+            and (activity := step.message.activity)
+            and activity.kind == "response"
+        )
+
+    @cached_property
+    def in_flight(self) -> tuple[InFlight, ...]:
+        """Calls that ran when the run stopped; empty once an ending is recorded."""
+        if self.ending.ended:
+            return ()
+        numbers = {
+            step.message.activity.id: step.n
+            for step in self.history
+            if step.open and step.message.activity
+        }
+        return tuple(
+            replace(call, n=numbers.get(call.call_id) if call.call_id else None)
+            for call in in_flight(reversed(self.records))
+        )
+
+    def count(self, kind: str) -> int:
+        """Messages of the main run that show as `kind` (user, call, ...)."""
+        own = (s.message for s in self.history if not s.message.sidechain)
+        return sum(1 for message in own if shown_type(message) == kind)
+
+    @property
+    def users(self) -> int:
+        """Prompts of a person."""
+        return self.count("user")
+
+    @property
+    def calls(self) -> int:
+        return self.count("call")
+
+    @cached_property
+    def assistants(self) -> int:
+        """Distinct answers of the model: blocks of one answer count once."""
+        answers: set[str] = set()
+        loose = 0
+        after = True
+        for step in self.history:
+            message = step.message
+            kind = shown_type(message)
+            if message.sidechain:
+                continue
+            if kind in ("assistant", "reasoning", "call") and not message.answer:
+                # logs that do not name answers: one starts after anything the model did not say
+                loose += after and self.format in _UNNAMED
+                after = False
+            elif message.answer:
+                answers.add(message.answer)
+            else:
+                after = True
+        return len(answers) + loose
+
+    def conversation(self) -> list[dict[str, Any]]:
+        """The context as plain role/content messages (Anthropic blocks), every call closed."""
+        turns: list[dict[str, Any]] = []
+        for message in self.context:
+            role, block = _block(message)
+            if turns and turns[-1]["role"] == role:
+                turns[-1]["content"].append(block)
+            else:
+                turns.append({"role": role, "content": [block]})
+        return repair_messages(turns)
+
+
+_UNNAMED = ("native", "chat")
+
+
+def fold(
+    records: Sequence[Record],
+    damages: Iterable[Damage],
+    *,
+    form: Format,
+    path: str,
+    size: int = 0,
+    alive: str | None = None,
+) -> Session:
+    """Make a Session of a log's records, in file order. O(records)."""
+    described = form.describe(path, iter(records), reversed(records))
+    history, context = _history(records)
+    return Session(
+        path=path,
+        format=form.name,
+        meta=described.meta,
+        title=described.title,
+        started=described.started,
+        records=tuple(records),
+        damages=tuple(damages),
+        history=history,
+        context=context,
+        ending=form.ending(reversed(records)),
+        alive=alive,
+        size=size,
+    )
+
+
+def _history(records: Sequence[Record]) -> tuple[tuple[Numbered, ...], tuple[Message, ...]]:
+    """Number the messages, pair the calls, and see what is in the context at the end."""
+    held: list[tuple[Record, Message]] = []
+    context: list[int | Message] = []  # indices into held, or messages that a reset brought
+    for record in records:
+        payload = record.payload
+        if isinstance(payload, Message):
+            if not payload.sidechain:
+                context.append(len(held))
+            held.append((record, payload))
+        elif isinstance(payload, Reset):
+            context = _after_reset(payload, context, held)
+    pairs = _pairs([message for _, message in held])
+    inside = {item for item in context if isinstance(item, int)}
+    history = tuple(
+        Numbered(i + 1, record, message, i in inside, pairs.get(i + 1))
+        for i, (record, message) in enumerate(held)
+    )
+    return history, tuple(held[i][1] if isinstance(i, int) else i for i in context)
+
+
+def _after_reset(
+    reset: Reset, context: list[int | Message], held: list[tuple[Record, Message]]
+) -> list[int | Message]:
+    """The context that a reset leaves."""
+    if reset.turns is not None:
+        left = reset.turns
+        for i in range(len(context) - 1, -1, -1):
+            item = context[i]
+            message = held[item][1] if isinstance(item, int) else item
+            if shown_type(message) == "user":
+                left -= 1
+                if left <= 0:
+                    return context[:i]
+        return [] if reset.turns > 0 else context
+    kept: list[int | Message] = []
+    if reset.keep is not None:
+        first, last = reset.keep
+        keys = [held[i][0].key if isinstance(i, int) else "" for i in context]
+        if first in keys and last in keys:
+            end = len(keys) - keys[::-1].index(last)
+            kept = context[keys.index(first) : end]
+    return [*kept, *reset.context]
+
+
+def _pairs(messages: Sequence[Message]) -> dict[int, int]:
+    """Which request and response belong together, by number, both ways.
+
+    By id where both have one, else by equal name and arguments; the latest open request wins,
+    since a log that replays its conversation after a reset repeats ids. A trigger never pairs.
+    """
+    by_id: dict[str, list[int]] = {}
+    by_text: dict[tuple[str, str], list[int]] = {}
+    pairs: dict[int, int] = {}
+    for n, message in enumerate(messages, 1):
+        activity = message.activity
+        if activity is None:
+            continue
+        text = (activity.name, activity.arguments)
+        if activity.kind == "request":
+            if activity.id:
+                by_id.setdefault(activity.id, []).append(n)
+            by_text.setdefault(text, []).append(n)
+        elif activity.kind == "response":
+            waiting = by_id.get(activity.id) if activity.id else by_text.get(text)
+            if not waiting and activity.id:
+                nameless = [m for m in by_text.get(text, []) if not _id(messages[m - 1])]
+                waiting = nameless
+            while waiting:
+                request = waiting.pop()
+                if request not in pairs:
+                    pairs[request], pairs[n] = n, request
+                    break
+    return pairs
+
+
+def _id(message: Message) -> str:
+    return message.activity.id if message.activity else ""
+
+
+def _block(message: Message) -> tuple[str, dict[str, Any]]:
+    """(role, content block) of a message, as the Anthropic API has them."""
+    activity = message.activity
+    if activity is not None and activity.kind == "response":
+        content = message.text or activity.failure or activity.result
+        if not isinstance(content, str):
+            content = codec.dumps(content).decode()
+        result: dict[str, Any] = {
+            "type": "tool_result",
+            "tool_use_id": activity.id,
+            "content": content,
+        }
+        if activity.failure is not None:
+            result["is_error"] = True
+        return "user", result
+    if activity is not None and activity.kind == "request":
+        value = arguments_of(activity.arguments)
+        return "assistant", {
+            "type": "tool_use",
+            "id": activity.id,
+            "name": activity.name,
+            "input": value if isinstance(value, dict) else {"input": activity.arguments},
+        }
+    kind = shown_type(message)
+    role = "assistant" if kind in ("assistant", "reasoning") else "user"
+    return role, {"type": "text", "text": message.text}
