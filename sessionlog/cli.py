@@ -19,7 +19,7 @@ from sessionlog.errors import DamagedLog, LogInUse, SessionLogError
 from sessionlog.listing import find, scan
 from sessionlog.paths import default_folders
 from sessionlog.records import Entry, Status, moment
-from sessionlog.text import ago, clip, one_line, pad, visible
+from sessionlog.text import ago, one_line, pad, visible
 
 COMMANDS = ("list", "show", "check", "fork", "repair", "resume", "demo")
 DONE, FOUND, CANNOT, REFUSED, INTERRUPTED = 0, 1, 2, 3, 130
@@ -161,29 +161,33 @@ def _columns() -> int:
 
 
 def _list_line(entry: Entry, now: float, columns: int) -> str:
-    """`✗ failed  zot  8h  id  title  how it stopped`"""
+    """`failed  zot  8h  id  title  how it stopped`; thousands of them, so no work is done twice."""
     started = moment(entry.started or entry.updated)
-    age = ago(max(0.0, now - started.timestamp())) if started else ""
-    status = word_of(entry)
-    head = f"{pad(status, 10)} {pad(entry.agent or entry.format, 7)} {age:>4}  "
-    head += pad(visible(entry.id), 20) + "  "
-    title = one_line(visible(entry.title)) or "-"
-    stop = one_line(visible(entry.stop if entry.status else entry.reason or ""))
-    if entry.status is Status.COMPLETE and entry.ok:
+    age = ago(now - started.timestamp()) if started else ""
+    stop = entry.stop if entry.status else entry.reason or ""
+    if entry.ok and entry.status is Status.COMPLETE:
         stop = ""
-    room = max(columns - len(head), 20)
-    if not stop:
-        return head + clip(title, room)
-    return head + pad(title, room * 5 // 9) + "  " + clip(stop, room - room * 5 // 9 - 2)
+    room = max(columns - 47, 20)
+    left = room if not stop else room * 5 // 9
+    line = (
+        f"{word_of(entry):10} {_cell(entry.agent or entry.format, 7)} {age:>4}  "
+        f"{_cell(entry.id, 20)}  {_cell(entry.title or '-', left)}"
+    )
+    return f"{line}  {_cell(stop, room - left - 2)}".rstrip() if stop else line.rstrip()
+
+
+def _cell(text: str, columns: int) -> str:
+    """The first line of `text` in exactly so many columns, safe to print."""
+    if text.isascii() and text.isprintable():
+        return text.ljust(columns) if len(text) <= columns else text[: columns - 1] + "…"
+    return pad(one_line(text), columns)
 
 
 def word_of(entry: Entry) -> str:
     """The status in one word; a complete run that failed says so."""
     if entry.status is None:
         return "no log"
-    if entry.status is Status.COMPLETE and entry.ok is False:
-        return "failed"
-    return entry.status.value
+    return "failed" if entry.ok is False else entry.status.value
 
 
 def _show(options: argparse.Namespace) -> int:
@@ -275,7 +279,7 @@ def _check_lines(found: dict[str, Any]) -> Iterable[str]:
 
 def _repair(options: argparse.Namespace) -> int:
     from sessionlog.reader import load
-    from sessionlog.repair import plan_repair, repair
+    from sessionlog.repairs import plan_repair, repair
 
     source = _found(options, options.ref).path
     plan = plan_repair(load(source))
@@ -295,7 +299,7 @@ def _repair(options: argparse.Namespace) -> int:
 
 
 def _fork(options: argparse.Namespace) -> int:
-    from sessionlog.fork import fork, plan_fork
+    from sessionlog.forks import fork, plan_fork
     from sessionlog.reader import load
 
     source = _found(options, options.ref).path

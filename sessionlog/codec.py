@@ -53,6 +53,14 @@ def loads(data: bytes) -> Any:
     return value
 
 
+def peek(data: bytes) -> Any:
+    """A JSON value fast, for its strings alone: big integers may come back as floats.
+
+    Raises ValueError for what the fast parser refuses, which `loads` may still read.
+    """
+    return orjson.loads(data)
+
+
 def dumps(value: Any) -> bytes:
     """Compact JSON in UTF-8. NaN and infinities become null; lone surrogates are escaped.
 

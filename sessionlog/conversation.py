@@ -47,7 +47,7 @@ class _Plan:
     """New messages behind a message."""
 
 
-def repair_messages(messages: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+def repair_messages(messages: Sequence[Mapping[str, Any]]) -> list[Any]:
     """A new list in which every call has exactly one result, right after its turn.
 
     Open calls get the result `INTERRUPTED`. Results that stand later are moved to their turn,
@@ -58,7 +58,7 @@ def repair_messages(messages: Sequence[Mapping[str, Any]]) -> list[Mapping[str, 
     plan = _Plan()
     for turn in _turns(messages):
         _settle(turn, messages, plan)
-    repaired: list[Mapping[str, Any]] = []
+    repaired: list[Any] = []
     for at, message in enumerate(messages):
         repaired += _rebuilt(at, message, plan)
         repaired += plan.after.get(at, [])
@@ -134,8 +134,7 @@ def _standing(
         message = messages[at]
         blocks = _blocks(message)
         if _is_answer(message):
-            if home is None and ((at, _WHOLE) in mine or _answered(message) is None):
-                anchor = at
+            anchor = at
             standing |= mine & {(at, _WHOLE)}
             continue
         if _role(message) == "assistant" or not blocks:
@@ -150,7 +149,7 @@ def _standing(
     return anchor, home, standing
 
 
-def _rebuilt(at: int, message: Mapping[str, Any], plan: _Plan) -> list[Mapping[str, Any]]:
+def _rebuilt(at: int, message: Mapping[str, Any], plan: _Plan) -> list[Any]:
     """The message without the results that leave it and with those that join it; [] if empty."""
     if _answered(message) is not None:
         return [message] if (at, _WHOLE) in plan.stay else []

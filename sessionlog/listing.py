@@ -9,13 +9,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
 from sessionlog.errors import NotPossible, SessionNotFound, Unreadable
 from sessionlog.formats.base import Format
-from sessionlog.formats.table import FORMATS, head_of, recognise
+from sessionlog.formats.table import FORMATS, recognise
 from sessionlog.framing import Line, split
 from sessionlog.life import Witness
 from sessionlog.paths import open_regular
@@ -33,10 +32,12 @@ DEPTH = 8
 
 def list_sessions(folder: str | os.PathLike[str]) -> list[Entry]:
     """The sessions of a folder, newest first; a missing folder is an empty list."""
-    return scan([os.fspath(folder)])
+    return scan([os.fspath(folder)], closely=True)
 
 
-def scan(paths: Iterable[str], stop: Callable[[], bool] = lambda: False) -> list[Entry]:
+def scan(
+    paths: Iterable[str], stop: Callable[[], bool] = lambda: False, closely: bool = False
+) -> list[Entry]:
     """The sessions in folders (looked into) and of logs named one by one, newest first.
 
     What is no log, or cannot be read, is an Entry without status whose reason says why.
@@ -45,7 +46,7 @@ def scan(paths: Iterable[str], stop: Callable[[], bool] = lambda: False) -> list
     for path in logs_in(paths):
         if stop():
             break
-        entries.append(glance(path))
+        entries.append(glance(path, closely))
     return ordered(with_life(entries))
 
 
@@ -83,14 +84,17 @@ def _walk(folder: str, depth: int) -> Iterator[str]:
         yield from _walk(path, depth - 1)
 
 
-def glance(path: str) -> Entry:
-    """One session's row, without evidence of life: what has no ending counts as cut off."""
+def glance(path: str, closely: bool = True) -> Entry:
+    """One session's row, without evidence of life: what has no ending counts as cut off.
+
+    `closely` decodes records of an open ending to say what it was in the middle of.
+    """
     try:
         fd = open_regular(path)
     except Unreadable as error:
         return Entry(_stem(path), path, "unknown", reason=str(error))
     try:
-        return _row(path, fd)
+        return _row(path, fd, closely)
     except OSError as error:
         reason = f"{path}: cannot be read: {error.strerror or error}"
         return Entry(_stem(path), path, "unknown", reason=reason)
@@ -106,7 +110,7 @@ def with_life(entries: list[Entry]) -> list[Entry]:
     witness = Witness(open_ended)
     return [
         e if e.status in (None, Status.COMPLETE) or not _lives(e, witness)
-        else replace(e, status=Status.RUNNING)
+        else e._replace(status=Status.RUNNING)
         for e in entries
     ]  # fmt: skip
 
@@ -129,19 +133,22 @@ def _stem(path: str) -> str:
     return os.path.basename(path).removesuffix(".jsonl")
 
 
-def _row(path: str, fd: int) -> Entry:
+def _row(path: str, fd: int, closely: bool) -> Entry:
     seen = os.fstat(fd)
+    size = seen.st_size
     data = os.pread(fd, BLOCK, 0)
     folder, _, name = path.rpartition("/")
-    form = recognise(head_of(name, folder, data))
+    form = recognise(name, folder, data)
+    if form is None and size > len(data):
+        form = recognise(name, folder, read_head(fd))
     if form is None:
-        data = read_head(fd)
-        form = recognise(head_of(name, folder, data))
-    if form is None:
-        reason = why_not(data)
-        return Entry(_stem(path), path, "unknown", reason=reason, bytes=seen.st_size,
+        return Entry(_stem(path), path, "unknown", reason=why_not(data), bytes=size,
                      updated=_mtime(seen))  # fmt: skip
-    ends = _Ends(fd, seen.st_size, form, data)
+    tail = data if size <= BLOCK else os.pread(fd, BLOCK, size - BLOCK)
+    entry = form.glimpse(path, data, tail, size)
+    if entry is not None and (entry.status is Status.COMPLETE or not closely):
+        return entry
+    ends = _Ends(fd, size, form, data)
     described = form.describe(path, ends.oldest_first(), ends.newest_first())
     ending = form.ending(ends.newest_first())
     meta = described.meta
@@ -161,7 +168,7 @@ def _row(path: str, fd: int) -> Entry:
         ok=ending.ok if ending.ended else None,
         resumed_from=meta.resumed_from,
         forked_from=meta.forked_from,
-        bytes=seen.st_size,
+        bytes=size,
         stop=ending.text,
     )
 

@@ -13,7 +13,7 @@ from typing import Any
 from sessionlog import codec
 from sessionlog.errors import DamagedLog, NotALog
 from sessionlog.formats.base import Format
-from sessionlog.formats.table import head_of, recognise
+from sessionlog.formats.table import recognise
 from sessionlog.framing import Line
 from sessionlog.life import Witness
 from sessionlog.paths import open_regular
@@ -46,7 +46,7 @@ def load(path: str | os.PathLike[str], strict: bool = False) -> Session:
 def format_of(path: str, fd: int) -> Format:
     """The format of an open log; NotALog, with the reason, when none recognises it."""
     data = read_head(fd)
-    form = recognise(head_of(os.path.basename(path), os.path.dirname(path), data))
+    form = recognise(os.path.basename(path), os.path.dirname(path), data)
     if form is None:
         raise NotALog(f"{path}: {why_not(data)}")
     return form

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from enum import StrEnum
-from typing import Any
+from typing import Any, NamedTuple
 
 NOTHING: Mapping[str, Any] = {}
 
@@ -277,9 +277,11 @@ class Ending:
     """The rule that was applied, named: "result record", "tool_use without a result"."""
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """A session as it stands in a listing: head and tail were read, nothing between."""
+class Entry(NamedTuple):
+    """A session as it stands in a listing: head and tail were read, nothing between.
+
+    A named tuple, because listings of ten thousand make ten thousand of them.
+    """
 
     id: str
     path: str

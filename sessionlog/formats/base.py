@@ -23,6 +23,7 @@ from typing import Any, Protocol
 from sessionlog.records import (
     Activity,
     Ending,
+    Entry,
     Event,
     InFlight,
     Kind,
@@ -97,6 +98,10 @@ class Format(Protocol):
 
     def ending(self, newest_first: Iterable[Record]) -> Ending:
         """How the last records say the run ended. Reads back until that is decided."""
+
+    def glimpse(self, path: str, head: bytes, tail: bytes, size: int) -> Entry | None:
+        """A list row straight from the raw first and last bytes, for listings of thousands; what
+        an open ending was in the middle of is left out. None: these bytes do not tell."""
 
     def classify(self, data: bytes) -> int:
         """The bits above for one raw line; the fast way where the format has one."""

@@ -8,11 +8,12 @@ first meta is the session's, unknown kinds are shown, damage in the middle is no
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from sessionlog.codec import parse
+from sessionlog.codec import loads, parse, peek
 from sessionlog.formats.base import (
     LOUD,
     RESET,
@@ -31,6 +32,7 @@ from sessionlog.framing import Line
 from sessionlog.records import (
     Activity,
     Ending,
+    Entry,
     Event,
     Image,
     Kind,
@@ -43,11 +45,13 @@ from sessionlog.records import (
     Reset,
     Result,
     Span,
+    Status,
 )
 
 KINDS = ("meta", "message", "event", "result", "reset")
 GOOD = ("settled", "stop")
 """Reasons of a result that went well (exit code 0)."""
+_ID = re.compile(r"\d{8}-\d{6}(-\d+)?$")
 _QUIET = {
     "iteration", "usage", "message", "toolCallStart", "toolCallEnd", "toolCallError", "toolStart",
     "token", "reasoningToken",
@@ -92,7 +96,7 @@ class Native:
             payload = record.payload
             started = started or record.at
             if isinstance(payload, Meta):
-                return Description(_named(payload, stem), payload.task, record.at)
+                return Description(_named(payload, stem), payload.task, _started(payload, stem, record))
             if isinstance(payload, Message) and payload.type == "user":
                 first = payload.text
                 break
@@ -100,6 +104,50 @@ class Native:
             if seen > 50:
                 break
         return Description(Meta(id=stem), first, started)
+
+    def glimpse(self, path: str, head: bytes, tail: bytes, size: int) -> Entry | None:
+        end = head.find(b"\n")
+        if end < 0 or not head.startswith(b'{"kind":"meta",'):
+            return None
+        start = tail.rfind(b"\n", 0, -1) + 1
+        if not start and len(tail) < size:
+            return None
+        try:
+            first = peek(head[:end])
+            meta = first["meta"]
+            at, task, model, workdir = first["at"], meta["task"], meta["model"], meta["workdir"]
+        except (ValueError, KeyError, TypeError):
+            return None
+        if not (type(at) is type(task) is type(model) is type(workdir) is str):
+            return None
+        if "forkedFrom" in meta or "resumedFrom" in meta:
+            return None
+        stem = path[path.rfind("/") + 1 :].removesuffix(".jsonl")
+        if tail.startswith(b'{"kind":"result",', start) and tail.endswith(b"\n"):
+            try:
+                last = peek(tail[start:])
+                body = last["result"]
+                reason, updated, code = body["reason"], last["at"], body["code"]
+            except (ValueError, KeyError, TypeError):
+                return None
+            if type(reason) is not str or type(updated) is not str:
+                return None
+            error = text_of(body.get("error"))
+            words = error or text_of(body.get("message"))
+            return Entry(
+                stem, path, "native", "zot", task, task, model, workdir, at, updated,
+                Status.COMPLETE, reason or None, _went_well(reason, error, code),
+                None, None, None, size, words or _WORDS.get(reason) or reason or "done",
+            )  # fmt: skip
+        if b'{"kind":"result"' in tail:
+            return None
+        status = Status.UNFINISHED
+        if not tail.endswith(b"\n") and not _decodes(tail[start:]):
+            status, tail = Status.TRUNCATED, tail[:start]
+        return Entry(
+            stem, path, "native", "zot", task, task, model, workdir, at, _at(tail),
+            status, None, None, None, None, None, size,
+        )  # fmt: skip
 
     def ending(self, newest_first: Iterable[Record]) -> Ending:
         seen = []
@@ -143,13 +191,42 @@ class Native:
         return None  # the engine keeps no pid file; our writer's lock is looked up elsewhere
 
 
+def _decodes(data: bytes) -> bool:
+    try:
+        loads(data)
+    except ValueError:
+        return False
+    return True
+
+
+def _at(data: bytes) -> str:
+    """The time of the last line that is not torn, by its bytes; "" when they do not tell."""
+    start = data.rfind(b'","at":"')
+    end = data.find(b'"', start + 8)
+    return data[start + 8 : end].decode("latin-1") if 0 <= start < end <= start + 48 else ""
+
+
 def _named(meta: Meta, stem: str) -> Meta:
     """The file name is the identity: a copied log answers to its own name."""
     return meta if meta.id == stem else replace(meta, id=stem)
 
 
+def _started(meta: Meta, stem: str, record: Record) -> str:
+    """The meta's time; a log made from another keeps its parent's meta, so its id tells."""
+    if (meta.forked_from or meta.resumed_from) and _ID.match(stem):
+        day, clock = stem[:8], stem[9:15]
+        return (
+            f"{day[:4]}-{day[4:6]}-{day[6:]}T{clock[:2]}:{clock[2:4]}:{clock[4:]}Z"
+        )
+    return record.at
+
+
+def _went_well(reason: str, error: str, code: object) -> bool:
+    return code == 0 and not error and reason not in _WORDS
+
+
 def _ended(result: Result) -> Ending:
-    ok = result.code == 0 and not result.error and result.reason not in _WORDS
+    ok = _went_well(result.reason, result.error, result.code)
     words = result.error or result.message or _WORDS.get(result.reason) or result.reason or "done"
     return Ending(True, result.reason or None, ok, words, "result record")
 

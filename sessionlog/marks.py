@@ -1,0 +1,167 @@
+"""What stands where in a log, for each chunk of it: messages and lines before, and what is inside.
+
+A second look at the file, in the background: nothing waits for it. It gives the screen message
+and line numbers, and lets it skip what a filter hides. 40 bytes a chunk of 64 KB.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from array import array
+from bisect import bisect_right
+from collections.abc import Callable
+
+from sessionlog import codec
+from sessionlog.formats.base import COUNT, LOUD, RESET, TROUBLE, USER, Format, bits_of
+from sessionlog.framing import Line
+from sessionlog.window import Lines, Strip, long_records
+
+SLICE = 0.002
+"""Seconds of work between two pauses: a screen in the same process stays alive."""
+PAUSE = 0.001
+_MOST = 0xFFFF
+
+_MAYBE = re.compile(rb"xit(?:ed with)?[ _]?(?:status|[cC]ode)")
+"""A failed call that only its result tells: the words of shells."""
+
+
+class Marks:
+    """Counts for the chunks of one log, as far as it was looked through.
+
+    One thread scans, another may read what is done: a chunk counts only when it is complete.
+    """
+
+    def __init__(self, form: Format) -> None:
+        self.form = form
+        self._messages = array("Q", [0])  # before chunk k; one entry more than chunks
+        self._lines = array("Q", [0])
+        self._users = array("H")
+        self._troubles = array("H")
+        self._louds = array("H")
+        self.resets = array("Q")
+        """Byte offsets of the lines that hold a reset."""
+        self._size = 0
+
+    def __len__(self) -> int:
+        """Chunks that are counted."""
+        return len(self._louds)
+
+    def complete(self, size: int) -> bool:
+        """Is a file of `size` bytes looked through?"""
+        return self._size >= size
+
+    @property
+    def messages(self) -> int:
+        """Messages counted so far."""
+        return self._messages[len(self)]
+
+    @property
+    def lines(self) -> int:
+        """Lines counted so far."""
+        return self._lines[len(self)]
+
+    def messages_before(self, chunk: int) -> int | None:
+        """Messages in front of a chunk; None when it is not counted yet."""
+        return self._messages[chunk] if chunk <= len(self) else None
+
+    def lines_before(self, chunk: int) -> int | None:
+        """Lines in front of a chunk; None when it is not counted yet."""
+        return self._lines[chunk] if chunk <= len(self) else None
+
+    def chunk_of(self, message: int) -> int | None:
+        """The chunk that holds message `message` (from 1); None when it is not counted yet."""
+        if not 1 <= message <= self.messages:
+            return None
+        return bisect_right(self._messages, message - 1, 0, len(self) + 1) - 1
+
+    def may_hold(self, chunk: int, bits: int) -> bool:
+        """Can the chunk hold a line of one of these bits? True when it is not counted yet.
+
+        TROUBLE is a guess on the safe side: a call whose failure only its result tells counts.
+        """
+        if chunk >= len(self):
+            return True
+        return bool(
+            (bits & LOUD and self._louds[chunk])
+            or (bits & USER and self._users[chunk])
+            or (bits & TROUBLE and self._troubles[chunk])
+            or (bits & COUNT and self._messages[chunk + 1] > self._messages[chunk])
+            or (bits & RESET and self._resets_in(chunk))
+        )
+
+    def _resets_in(self, chunk: int) -> bool:
+        from sessionlog.window import CHUNK
+
+        at = bisect_right(self.resets, chunk * CHUNK - 1) if chunk else 0
+        return at < len(self.resets) and self.resets[at] < (chunk + 1) * CHUNK
+
+    def scan(
+        self,
+        strip: Strip,
+        stop: Callable[[], bool] = lambda: False,
+        rest: Callable[[], None] = lambda: time.sleep(PAUSE),
+        clock: Callable[[], float] = time.perf_counter,
+    ) -> bool:
+        """Count on to the end of `strip`; False when `stop` ended it before.
+
+        Works in slices of SLICE seconds by `clock`, then calls `rest` and asks `stop`.
+        """
+        total = strip.chunks
+        due = clock() + SLICE
+        while len(self) < total:
+            self._take(strip, len(self))
+            if clock() >= due:
+                if stop():
+                    return False
+                rest()
+                due = clock() + SLICE
+        self._size = strip.size
+        return True
+
+    def restart(self, first: int) -> None:
+        """Forget the chunks from `first` on: the file grew, or is another one."""
+        first = min(first, len(self))
+        for counts in (self._users, self._troubles, self._louds):
+            del counts[first:]
+        del self._messages[first + 1 :], self._lines[first + 1 :]
+        from sessionlog.window import CHUNK
+
+        del self.resets[bisect_right(self.resets, first * CHUNK - 1) if first else 0 :]
+        self._size = 0
+
+    def _take(self, strip: Strip, number: int) -> None:
+        found = strip.lines(number)
+        classify = self.form.classify
+        long = found.lines[-1] if found.cut else None
+        messages = users = troubles = louds = 0
+        for line in found.lines:
+            bits = classify(line.data)
+            if bits & COUNT == COUNT or line is long:
+                bits, count = self._slowly(line, found)
+            else:
+                count = bits & COUNT
+            messages += count
+            users += bits & USER != 0
+            troubles += bits & TROUBLE != 0
+            louds += bits & LOUD != 0
+            if bits & RESET:
+                self.resets.append(line.offset)
+        if not troubles and b"xit" in found.data and _MAYBE.search(found.data):
+            troubles = 1
+        self._messages.append(self._messages[number] + messages)
+        self._lines.append(self._lines[number] + len(found.lines))
+        self._users.append(min(users, _MOST))
+        self._troubles.append(min(troubles, _MOST))
+        self._louds.append(min(louds, _MOST))  # last: it makes the chunk count
+
+    def _slowly(self, line: Line, found: Lines) -> tuple[int, int]:
+        """(bits, messages) of a line by decoding it, or the head of a long one."""
+        if found.cut and line is found.lines[-1]:
+            records = long_records(self.form, line, found.end - line.offset)
+            lost = 0
+        else:
+            parsed = codec.parse(line, self.form.plausible)
+            records = [r for value, span in parsed.objects for r in self.form.decode(value, span)]
+            lost = TROUBLE | LOUD if parsed.damages else 0
+        return bits_of(records) | lost, sum(record.kind == "message" for record in records)

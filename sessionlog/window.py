@@ -1,0 +1,375 @@
+"""A log seen through a window: any part of a file of any size, without reading the rest.
+
+The file is cut into chunks of 64 KB; chunk k holds the lines that *start* in
+[k*64 KB, (k+1)*64 KB). No index is needed to find them, so head, tail and every place between
+are there at once, and a file that grows only renews its last chunks. Bytes come by pread, never
+by a memory map: a log that is cut short under a map kills the process.
+
+`Strip` knows bytes and lines, `Log` adds the format, decoded chunks and a memory of bounded size.
+Content never raises; a file that cannot be opened raises `Unreadable`.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+from bisect import bisect_right
+from collections import OrderedDict
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple
+
+from sessionlog import codec
+from sessionlog.errors import Unreadable
+from sessionlog.formats.base import Format, other_record
+from sessionlog.framing import Line, split
+from sessionlog.records import Damage, Kind, Record, Span
+
+CHUNK = 64 * 1024
+"""Bytes of file in whose range the lines of one chunk start."""
+LONG = 8 << 20
+"""A line longer than this is not decoded whole for a row; its head is, and `raw` gives the rest."""
+HEAD = 64 * 1024
+"""Bytes of a long line that are decoded."""
+FAR = 256 << 20
+"""How far the end of a line is looked for; a longer line is one of unknown length."""
+_BLOCK = 1 << 20
+_SEAL = 256
+"""First bytes of a file that tell whether it is still the same one."""
+
+
+class Lines(NamedTuple):
+    """The lines that start in one chunk."""
+
+    lines: list[Line]
+    end: int
+    """Behind the last line's bytes, its LF not counted; further than its data where only the
+    head of a long line was read."""
+    data: bytes = b""
+    """The bytes of the lines in one piece."""
+
+    @property
+    def cut(self) -> bool:
+        """Is the last line a long one, of which only the head is here?"""
+        return bool(self.lines) and self.end - self.lines[-1].offset > len(self.lines[-1].data)
+
+
+class Strip:
+    """The bytes of one open file as lines in chunks. Owns its descriptor."""
+
+    def __init__(self, fd: int) -> None:
+        self.fd = fd
+        self.size = os.fstat(fd).st_size
+
+    @property
+    def chunks(self) -> int:
+        """Number of chunks; 0 for an empty file."""
+        return -(-self.size // CHUNK)
+
+    def twin(self) -> Strip:
+        """The same file, as long as it is now, for another thread to read and close."""
+        twin = Strip(os.dup(self.fd))
+        twin.size = min(twin.size, self.size)
+        return twin
+
+    def close(self) -> None:
+        if self.fd >= 0:
+            os.close(self.fd)
+            self.fd = -1
+
+    def read(self, offset: int, length: int) -> bytes:
+        """Bytes from `offset`, never past `size` (fewer when the file was cut short)."""
+        length = min(length, self.size - offset)
+        if length <= 0:
+            return b""
+        data = os.pread(self.fd, length, offset)
+        while len(data) < length:
+            more = os.pread(self.fd, length - len(data), offset + len(data))
+            if not more:
+                break
+            data += more
+        return data
+
+    def block(self, number: int) -> bytes:
+        """The bytes in whose range chunk `number` starts its lines, for a raw search."""
+        return self.read(number * CHUNK, CHUNK)
+
+    def lines(self, number: int) -> Lines:
+        """The lines that start in chunk `number`; of a line longer than LONG only HEAD bytes.
+
+        Reads the chunk and the rest of its last line.
+        """
+        base = number * CHUNK
+        before = 1 if base else 0
+        data = self.read(base - before, CHUNK + before)
+        start = data.find(b"\n") + 1 if before else 0
+        if (before and not start) or start >= len(data):
+            return Lines([], min(base + CHUNK, self.size))
+        data = data[start:]
+        offset = base - before + start
+        if data.endswith(b"\n"):
+            return Lines(split(data, offset, 0), offset + len(data) - 1, data)
+        last = data.rfind(b"\n") + 1
+        end = self.line_end(offset + len(data))
+        if end - (offset + last) > LONG:
+            head = Line(0, offset + last, self.read(offset + last, HEAD), end < self.size)
+            return Lines([*split(data[:last], offset, 0), head], end, data[:last] + head.data)
+        data += self.read(offset + len(data), end - offset - len(data) + 1)
+        return Lines(split(data, offset, 0), end, data)
+
+    def line_end(self, offset: int) -> int:
+        """Offset of the first LF at or after `offset`, or where the looking ended.
+
+        In blocks, so that no line is ever held whole for this; looks FAR bytes and no further.
+        """
+        block, stop = 4096, min(self.size, offset + FAR)
+        while offset < stop:
+            data = self.read(offset, block)
+            found = data.find(b"\n")
+            if found >= 0:
+                return offset + found
+            if not data:
+                break
+            offset += len(data)
+            block = _BLOCK
+        return min(offset, self.size)
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """The lines that start in one chunk, decoded."""
+
+    number: int
+    starts: tuple[int, ...]
+    """Byte offset of each of its lines."""
+    end: int
+    """Behind its last line, LF included; where the chunk ends when no line starts in it."""
+    records: tuple[Record, ...]
+    damages: tuple[Damage, ...]
+
+    @property
+    def start(self) -> int:
+        return self.starts[0] if self.starts else self.end
+
+    @property
+    def torn(self) -> bool:
+        """Its last line has no LF and does not decode: torn, or still in writing."""
+        return bool(self.damages) and self.damages[-1].torn
+
+    def line_of(self, offset: int) -> int:
+        """Which of its lines holds the byte, from 0; -1 before the first."""
+        return bisect_right(self.starts, offset) - 1
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What a look at the file found."""
+
+    kind: Literal["none", "grew", "replaced", "gone"]
+    """replaced: another file, a shorter one or other first bytes; it was opened anew."""
+    first: int = 0
+    """First chunk that may have changed."""
+
+
+class Log:
+    """An open log: its chunks, decoded when asked for and kept within bounds.
+
+    Not for two threads at once; `strip.twin()` gives another thread its own way to the bytes.
+    """
+
+    COUNT = 64
+    """Most decoded chunks that are kept."""
+    WEIGHT = 6 << 20
+    """Most bytes of log whose records are kept (the newest chunk is always kept)."""
+
+    def __init__(self, path: str, form: Format) -> None:
+        """Raises Unreadable when `path` is no regular file or cannot be opened."""
+        self.path = path
+        self.form = form
+        self._chunks: OrderedDict[int, Chunk] = OrderedDict()
+        self._weights: dict[int, int] = {}
+        self._open()
+
+    def _open(self) -> None:
+        self.strip = Strip(_regular(self.path))
+        found = os.fstat(self.strip.fd)
+        self._identity = (found.st_dev, found.st_ino)
+        self._seal = self.strip.read(0, _SEAL)
+        self._forget(0)
+
+    def close(self) -> None:
+        self.strip.close()
+        self._forget(0)
+
+    @property
+    def size(self) -> int:
+        """Bytes of the file as it was seen last."""
+        return self.strip.size
+
+    @property
+    def chunks(self) -> int:
+        """Number of chunks; 0 for an empty file."""
+        return self.strip.chunks
+
+    def chunk(self, number: int) -> Chunk:
+        """The decoded lines of one chunk. Raises IndexError outside 0 <= number < chunks."""
+        chunk = self._chunks.get(number)
+        if chunk is not None:
+            self._chunks.move_to_end(number)
+            return chunk
+        if not 0 <= number < self.chunks:
+            raise IndexError(f"chunk {number} of {self.chunks}")
+        chunk = self._decoded(number)
+        self._chunks[number] = chunk
+        self._weights[number] = min(chunk.end - chunk.start, LONG)
+        self._trim()
+        return chunk
+
+    def raw(self, span: Span, limit: int = -1) -> bytes:
+        """The bytes of a record as they stand in the file, at most `limit` (-1: all) of them."""
+        return self.strip.read(span.offset, span.length if limit < 0 else min(span.length, limit))
+
+    def newest_first(self, chunk: int | None = None) -> Iterator[Record]:
+        """Records from the end (or from the end of `chunk`) back, read as far as they are taken."""
+        last = self.chunks - 1 if chunk is None else chunk
+        for number in range(last, -1, -1):
+            yield from reversed(self.chunk(number).records)
+
+    def refresh(self) -> Change:
+        """Look at the file again, and go along with what happened to it."""
+        try:
+            found = os.stat(self.path)
+        except OSError:
+            return Change("gone")
+        old = self.strip.size
+        seal = self.strip.read(0, len(self._seal))
+        same = (found.st_dev, found.st_ino) == self._identity and seal == self._seal
+        if not same or found.st_size < old:
+            return self._reopened()
+        if found.st_size == old:
+            return Change("none")
+        first = self._first_open(old)
+        self.strip.size = found.st_size
+        self._seal = self.strip.read(0, _SEAL)
+        self._forget(first)
+        return Change("grew", first)
+
+    def _reopened(self) -> Change:
+        self.strip.close()
+        try:
+            self._open()
+        except Unreadable:
+            self.strip = Strip(os.open(os.devnull, os.O_RDONLY))
+            self._forget(0)
+            return Change("gone")
+        return Change("replaced")
+
+    def _first_open(self, size: int) -> int:
+        """The chunk of the last line of a file of `size` bytes: it, and what follows, may grow."""
+        last = max(size - 1, 0) // CHUNK
+        changed = [n for n, chunk in self._chunks.items() if chunk.end >= size and chunk.starts]
+        return min([last, *changed, self._start_of_last_line(size) // CHUNK])
+
+    def _start_of_last_line(self, size: int) -> int:
+        offset = size
+        while offset > max(0, size - FAR):
+            step = min(CHUNK, offset)
+            data = self.strip.read(offset - step, step)
+            found = data.rfind(b"\n", 0, len(data) - 1 if offset == size else len(data))
+            if found >= 0:
+                return offset - step + found + 1
+            offset -= step
+        return offset
+
+    def _forget(self, first: int) -> None:
+        for number in [n for n in self._chunks if n >= first]:
+            del self._chunks[number], self._weights[number]
+
+    def _trim(self) -> None:
+        weight = sum(self._weights.values())
+        while len(self._chunks) > 1 and (len(self._chunks) > self.COUNT or weight > self.WEIGHT):
+            number, _ = self._chunks.popitem(last=False)
+            weight -= self._weights.pop(number)
+
+    def _decoded(self, number: int) -> Chunk:
+        records: list[Record] = []
+        damages: list[Damage] = []
+        found = self.strip.lines(number)
+        lines, end = found.lines, found.end
+        long = lines[-1] if found.cut else None
+        for line in lines:
+            if line is long:
+                records += long_records(self.form, line, end - line.offset)
+                continue
+            parsed = codec.parse(line, self.form.plausible)
+            for value, span in parsed.objects:
+                records += self.form.decode(value, span)
+            damages += parsed.damages
+        if lines:
+            end += lines[-1].ended
+        return Chunk(number, tuple(x.offset for x in lines), end, tuple(records), tuple(damages))
+
+
+def long_records(form: Format, line: Line, length: int) -> list[Record]:
+    """The records of a line of `length` bytes of which only the head was read.
+
+    The head is closed where it was cut, so kind, type and the first of the text are there.
+    """
+    span = Span(line.number, line.offset, length)
+    value = closed(line.data)
+    if value is not None:
+        return form.decode(value, span)
+    return [other_record("line", {"bytes": length}, span)]
+
+
+_TOKENS = re.compile(rb'"(?:[^"\\]|\\.)*"|[\[\]{}]', re.DOTALL)
+_HALF = re.compile(rb"\\(?:u[0-9a-fA-F]{0,3})?$")
+
+
+def closed(head: bytes) -> dict[str, Any] | None:
+    """The object that a cut line begins, with what was open closed; None when it is none."""
+    closers: list[bytes] = []
+    done = 0
+    for token in _TOKENS.finditer(head):
+        byte, done = token[0], token.end()
+        if byte in (b"{", b"["):
+            closers.append(b"}" if byte == b"{" else b"]")
+        elif byte in (b"}", b"]") and closers:
+            closers.pop()
+    if not closers or len(closers) > codec.MAX_DEPTH:
+        return None
+    body = head.decode("utf-8", "ignore").encode()
+    tail = b"".join(reversed(closers))
+    if b'"' in body[done:]:
+        escapes = len(body) - len(body.rstrip(b"\\"))
+        body = _HALF.sub(b"", body) if escapes % 2 or body[-6:].count(b"\\u") else body
+        endings: tuple[bytes, ...] = (b'"', b'":null')
+    else:
+        endings = (b"", b"null", b":null", b"0")
+        if body.rstrip().endswith(b","):
+            body = body.rstrip()[:-1]
+    for ending in endings:
+        try:
+            value = codec.loads(body + ending + tail)
+        except ValueError:
+            continue
+        return value if isinstance(value, dict) else None
+    return None
+
+
+def is_message(record: Record) -> bool:
+    """Does the record count in message numbers?"""
+    return record.kind is Kind.MESSAGE
+
+
+def _regular(path: str) -> int:
+    """A descriptor of a regular file, opened for reading only; a pipe is never waited for."""
+    try:
+        fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+    except OSError as error:
+        raise Unreadable(f"{path}: {error.strerror}; check the name and its permissions") from None
+    if not stat.S_ISREG(os.fstat(fd).st_mode):
+        os.close(fd)
+        raise Unreadable(f"{path}: not a regular file; give the path of a log")
+    return fd

@@ -1,0 +1,109 @@
+"""The house: a module imports only lower floors, and the library never loads the screen."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+FLOORS = [
+    ["errors", "records", "text", "secrets"],
+    ["framing", "codec", "paths", "telling", "life"],
+    ["formats.base", "conversation"],
+    ["formats.native", "formats.native_encode", "formats.chat", "formats.claude", "formats.codex"],
+    ["formats.table", "formats"],
+    ["session", "stream", "blobs"],
+    ["index", "reader", "writer"],
+    ["recorder", "listing", "follow", "window"],
+    ["plan"],
+    ["forks", "repairs", "agents"],
+    ["resume", "shown"],
+    ["demo"],
+    ["cli", "__main__", ""],
+]
+
+
+def modules(package: str) -> dict[str, Path]:
+    root = ROOT / package
+    names = {}
+    for path in root.rglob("*.py"):
+        parts = list(path.relative_to(root).with_suffix("").parts)
+        if parts[-1] == "__init__":
+            parts.pop()
+        names[".".join(parts)] = path
+    return names
+
+
+def imported(path: Path, package: str) -> set[str]:
+    """Modules of the package that a file imports at all, inside functions too."""
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.ImportFrom) and node.module and node.level == 0:
+            for alias in node.names:
+                found.add(f"{node.module}.{alias.name}")
+            found.add(node.module)
+        elif isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+    return {name.removeprefix(package).lstrip(".") for name in found
+            if name == package or name.startswith(package + ".")}  # fmt: skip
+
+
+def floor(name: str) -> int:
+    for number, names in enumerate(FLOORS):
+        if name in names or (name.startswith("demo") and "demo" in names):
+            return number
+        if any(name.startswith(known + "_") for known in names if known.startswith("formats.")):
+            return number
+    raise AssertionError(f"sessionlog.{name} stands on no floor: give it one in this test")
+
+
+def test_a_module_of_the_library_imports_only_lower_floors() -> None:
+    known = modules("sessionlog")
+    wrong = []
+    for name, path in known.items():
+        for other in imported(path, "sessionlog"):
+            if other in known and other != name and other and floor(other) > floor(name):
+                wrong.append(f"{name} imports {other}")
+    assert not wrong
+
+
+def test_the_library_never_imports_the_screen_or_its_packages() -> None:
+    for path in modules("sessionlog").values():
+        for node in ast.walk(ast.parse(path.read_text())):
+            names = []
+            if isinstance(node, ast.ImportFrom):
+                names = [node.module or ""]
+            elif isinstance(node, ast.Import):
+                names = [alias.name for alias in node.names]
+            for name in names:
+                top = name.partition(".")[0]
+                assert top not in ("tui", "textual", "rich"), path
+                assert top != "watchfiles" or path.name == "follow.py", path
+
+
+@pytest.mark.parametrize("code", ["import sessionlog", "import sessionlog.cli"])
+def test_commands_start_without_the_screen(code: str) -> None:
+    code += "; import sys; print([m for m in sys.modules if m in ('textual', 'rich', 'watchfiles', 'tui')])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True,
+                          cwd=ROOT)  # fmt: skip
+    assert done.stdout.strip() == "[]"
+
+
+def test_pure_parts_of_the_screen_do_not_import_textual() -> None:
+    for name in ("lines", "rows", "timeline", "detail", "stop", "diffs", "highlight", "commands"):
+        path = ROOT / "tui" / f"{name}.py"
+        assert "textual" not in {
+            (node.module or "").partition(".")[0]
+            for node in ast.walk(ast.parse(path.read_text()))
+            if isinstance(node, ast.ImportFrom)
+        }, path
+
+
+def test_files_stay_short() -> None:
+    for package in ("sessionlog", "tui"):
+        for name, path in modules(package).items():
+            assert len(path.read_text().splitlines()) <= 450, f"{package}.{name}"

@@ -1,0 +1,197 @@
+"""The one table of commands: keys, key line, palette, help screen and README all come from it.
+
+A key may be a sequence ("g g", "o e"): after its head the key line shows what may follow.
+`python -m tui.commands` prints the README's table. No Textual here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
+
+LIST, TIMELINE, DETAIL = "list", "timeline", "detail"
+_ALL = (LIST, TIMELINE, DETAIL)
+_LOG = (TIMELINE, DETAIL)
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """One thing a person can ask for."""
+
+    id: str
+    """Name of the method that does it: the focused pane's, else the screen's."""
+    keys: tuple[str, ...]
+    title: str
+    """One or two words for the key line."""
+    help: str
+    group: str
+    where: tuple[str, ...] = _ALL
+    """The panes that must have the focus for its keys to mean this."""
+
+
+class Found(NamedTuple):
+    """What a key means: a command, or that more keys must follow (`open`)."""
+
+    command: Command | None
+    open: bool = False
+
+
+def _commands() -> Iterator[Command]:
+    move, panes, trouble, find = "Move", "Panes", "Jump", "Find"
+    look, act, screen = "Look", "Act", "Program"
+    yield Command("cursor_down", ("j", "down"), "down", "Next row", move)
+    yield Command("cursor_up", ("k", "up"), "up", "Previous row", move)
+    yield Command("half_down", ("ctrl+d",), "half down", "Half a page down", move)
+    yield Command("half_up", ("ctrl+u",), "half up", "Half a page up", move)
+    yield Command("page_down", ("pagedown", "ctrl+f"), "page down", "A page down", move)
+    yield Command("page_up", ("pageup", "ctrl+b"), "page up", "A page up", move)
+    yield Command("home", ("g g", "home"), "first", "First row", move)
+    yield Command("end", ("G", "end"), "last", "Last row; of a live log: stay there", move)
+
+    yield Command("open", ("enter",), "open", "Into the row: list, timeline, detail", panes)
+    yield Command("leave", ("escape",), "back", "One step out; never quits", panes)
+    yield Command("pane_left", ("h", "left"), "left", "Pane to the left", panes)
+    yield Command("pane_right", ("l", "right"), "right", "Pane to the right", panes)
+    yield Command("pane_next", ("tab",), "pane", "Next pane", panes)
+    yield Command("pane_previous", ("shift+tab",), "pane", "Previous pane", panes)
+    yield Command("zoom", ("z",), "zoom", "The pane alone, and back", panes)
+
+    yield Command("next_trouble", ("e",), "error", "Next error, damage or open call", trouble, _LOG)
+    yield Command("prev_trouble", ("E",), "error back", "Previous error, damage or open call",
+                  trouble, _LOG)  # fmt: skip
+    yield Command("next_session", ("e",), "trouble", "Next session that did not end well",
+                  trouble, (LIST,))  # fmt: skip
+    yield Command("prev_session", ("E",), "trouble back", "Previous session that did not end well",
+                  trouble, (LIST,))  # fmt: skip
+    yield Command("next_user", ("u",), "turn", "Next user turn", trouble, _LOG)
+    yield Command("prev_user", ("U",), "turn back", "Previous user turn", trouble, _LOG)
+    yield Command("next_reset", ("]",), "reset", "Next context reset", trouble, _LOG)
+    yield Command("prev_reset", ("[",), "reset back", "Previous context reset", trouble, _LOG)
+    yield Command("goto", (":",), "go to", "To a message, time or share: 143, 03:31, +5m, 50%",
+                  trouble, _LOG)  # fmt: skip
+
+    yield Command("filter", ("/",), "filter", "Only the sessions with this text", find, (LIST,))
+    yield Command("find", ("/",), "find", "Find text in the log", find, _LOG)
+    yield Command("find_next", ("n",), "next hit", "Next hit", find, _LOG)
+    yield Command("find_prev", ("N",), "previous hit", "Previous hit", find, _LOG)
+    for key, name, what in (
+        ("e", "errors", "errors, damage and open calls"), ("u", "user", "user turns"),
+        ("c", "calls", "calls"), ("m", "messages", "messages"),
+        ("t", "tool", "the calls of one tool"), ("q", "quiet", "everything, quiet rows too"),
+        ("a", "all", "all rows again"),
+    ):  # fmt: skip
+        yield Command(f"only_{name}", (f"o {key}",), name, f"Only {what}", find, _LOG)
+    for key, name, what in (
+        ("f", "failed", "failed sessions"), ("o", "open", "unfinished sessions"),
+        ("r", "running", "running sessions"), ("t", "truncated", "truncated sessions"),
+        ("a", "every", "all sessions again"),
+    ):  # fmt: skip
+        yield Command(f"only_{name}", (f"o {key}",), name, f"Only {what}", find, (LIST,))
+
+    yield Command("toggle_fold", ("space",), "fold", "Fold or unfold the row", look, _LOG)
+    yield Command("less", ("-",), "less", "Less of everything: folds", look, _LOG)
+    yield Command("more", ("+", "="), "more", "More of everything: unfolds", look, _LOG)
+    yield Command("detail_down", ("J",), "detail down", "Scroll the detail down", look, _LOG)
+    yield Command("detail_up", ("K",), "detail up", "Scroll the detail up", look, _LOG)
+    yield Command("toggle_raw", ("x",), "raw", "The record as it stands in the log", look, _LOG)
+    yield Command("toggle_clock", ("t",), "time", "Clock: local, since the start, UTC", look)
+    yield Command("follow", ("F",), "follow", "Follow a live log, or stop following", look, _LOG)
+
+    yield Command("fork", ("f",), "fork", "A new log that ends at this row", act)
+    yield Command("repair", ("r",), "repair", "A new log in which every open call is closed", act)
+    for key, name, what in (
+        ("y", "row", "the row"), ("c", "command", "the command of the call"),
+        ("j", "JSON", "the record's JSON"), ("i", "id", "the session's id"),
+        ("p", "path", "the log's path"),
+    ):  # fmt: skip
+        where = _ALL if key in "ip" else _LOG
+        yield Command(f"copy_{name.lower()}", (f"y {key}",), name,
+                      f"Copy {what}, secrets masked", act, where)  # fmt: skip
+
+    yield Command("theme", ("T",), "theme", "Next theme", screen)
+    yield Command("palette", ("ctrl+p",), "palette", "Every command by name", screen)
+    yield Command("help", ("?",), "help", "Keys and signs on one page", screen)
+    yield Command("quit", ("q",), "quit", "Leave the program", screen)
+
+
+COMMANDS = tuple(_commands())
+
+HEADS = {"g": "first", "o": "only", "y": "copy"}
+"""Names of the sequences' heads, for the key line."""
+
+KEY_LINE = {
+    LIST: ("open", "filter", "o", "next_session", "fork", "repair", "y", "zoom", "theme", "quit"),
+    TIMELINE: ("open", "next_trouble", "next_user", "find", "fork", "repair", "o", "toggle_fold",
+               "toggle_raw", "y", "goto", "follow", "toggle_clock", "next_reset", "zoom", "leave"),
+    DETAIL: ("leave", "toggle_raw", "toggle_fold", "next_trouble", "next_user", "fork", "y",
+             "zoom"),
+}  # fmt: skip
+"""The most useful commands (or sequence heads) of each focus, first things first."""
+
+_NAMES = {
+    "pagedown": "PgDn", "pageup": "PgUp", "escape": "esc", "down": "↓", "up": "↑",
+    "left": "←", "right": "→", "home": "Home", "end": "End",
+}  # fmt: skip
+
+
+def find(keys: str, where: str) -> Found:
+    """What the keys pressed so far mean in a pane: "g" is open, "g g" a command."""
+    for command in COMMANDS:
+        if keys in command.keys and where in command.where:
+            return Found(command)
+    return Found(None, bool(following(keys, where)))
+
+
+def following(head: str, where: str) -> list[tuple[str, Command]]:
+    """The keys that may follow the head of a sequence, with what they do."""
+    return [
+        (key.removeprefix(head + " "), command)
+        for command in COMMANDS
+        if where in command.where
+        for key in command.keys
+        if key.startswith(head + " ")
+    ]
+
+
+def by_id(id: str, where: str) -> Command:
+    """The command of that id; KeyError when there is none."""
+    for command in COMMANDS:
+        if command.id == id and where in command.where:
+            return command
+    raise KeyError(id)
+
+
+def hint(name: str, where: str) -> tuple[str, str]:
+    """(key, title) of an entry of KEY_LINE."""
+    if name in HEADS:
+        return name, HEADS[name]
+    command = by_id(name, where)
+    return shown(command.keys[0]), command.title
+
+
+def shown(keys: str) -> str:
+    """Keys as people read them: "y c" is typed y, then c."""
+    return " ".join(_NAMES.get(key, key) for key in keys.split())
+
+
+def groups() -> dict[str, list[Command]]:
+    """The commands by group, in the table's order."""
+    found: dict[str, list[Command]] = {}
+    for command in COMMANDS:
+        found.setdefault(command.group, []).append(command)
+    return found
+
+
+def markdown() -> str:
+    """The README's table."""
+    rows = ["| keys | where | does |", "| --- | --- | --- |"]
+    for command in COMMANDS:
+        keys = " ".join(f"`{shown(key)}`" for key in command.keys)
+        where = "anywhere" if command.where == _ALL else ", ".join(command.where)
+        rows.append(f"| {keys} | {where} | {command.help} |")
+    return "\n".join(rows)
+
+
+if __name__ == "__main__":
+    print(markdown())

@@ -1,0 +1,191 @@
+"""What stands out in text: JSON's parts, comments in code, lines that tell of an error. Pure.
+
+The colours are few and grey: red is for what went wrong in the run, not for a syntax. JSON is
+laid out from its text, token by token and only as far as lines are taken, so numbers and escapes
+stay as they are written, a torn record is shown as far as it goes, and a line of megabytes costs
+what is looked at of it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from sessionlog.text import ELLIPSIS, visible
+from tui.lines import Piece
+
+KEY, TEXT, NUMBER, SIGN = "fg-2", "fg", "fg-1", "fg-3"
+LONGEST = 2000
+"""Characters of one JSON string or number that are shown where it is not asked for whole."""
+
+_FLAT_WIDTH = 56
+_DEEPEST = 16
+_LOOK = 32 * 1024
+_STRING = r'"[^"\\]*(?:\\.[^"\\]*)*"?'
+_TOKEN = re.compile(rf"{_STRING}|[{{}}\[\],:]|[^\s{{}}\[\],:\"]+", re.DOTALL)
+_FLAT = re.compile(r'\[(?:[^\[\]{}"]|"[^"\\\n]*")*\]|\{\s*\}')
+_COLON = re.compile(r"\s*:")
+
+
+def json_lines(text: str, longest: int = LONGEST) -> Iterator[list[Piece]]:
+    """JSON text, whole or torn, as indented lines of pieces; made as they are taken."""
+    line: list[Piece] = []
+    depth, at = 0, 0
+    while match := _TOKEN.search(text, at):
+        token, at = match[0], match.end()
+        if token in "{[":
+            if flat := _FLAT.match(text[match.start() : match.start() + _FLAT_WIDTH]):
+                line += _scalars(flat[0])
+                at = match.start() + flat.end()
+                continue
+            line.append((token, SIGN))
+            depth += 1
+        elif token in "}]":
+            if line and line[-1][0].strip():
+                yield line
+            depth = max(depth - 1, 0)
+            line = [(_indent(depth) + token, SIGN)]
+            continue
+        elif token == ",":
+            line.append((",", SIGN))
+        elif token == ":":
+            line.append((": ", SIGN))
+            continue
+        else:
+            line.append(_scalar(token, bool(_COLON.match(text, at)), longest))
+            continue
+        yield line
+        line = [(_indent(depth), "")]
+    if line and "".join(piece[0] for piece in line).strip():
+        yield line
+
+
+def _indent(depth: int) -> str:
+    return "  " * min(depth, _DEEPEST)
+
+
+def _scalars(text: str) -> list[Piece]:
+    """A short array of plain values, on one line."""
+    pieces: list[Piece] = []
+    for token in _TOKEN.findall(text):
+        if token in "{}[],":
+            pieces.append((", " if token == "," else token, SIGN))
+        else:
+            pieces.append(_scalar(token, False, LONGEST))
+    return pieces
+
+
+def _scalar(token: str, is_key: bool, longest: int) -> Piece:
+    over = len(token) - longest
+    if over > 0:
+        token = f"{token[:longest]}{ELLIPSIS} + {over:,} characters"
+    style = KEY if is_key else TEXT if token[0] == '"' else NUMBER
+    return visible(token), style
+
+
+_CODE = re.compile(
+    r"""(?P<note>(?:(?<=\s)|^)(?:\#|//|--\s).*$)|(?P<text>"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')"""
+)
+
+
+def code_pieces(line: str) -> list[Piece]:
+    """One visible line of a program: comments recede, strings a little."""
+    pieces: list[Piece] = []
+    at = 0
+    for match in _CODE.finditer(line[:LONGEST]):
+        if match.start() > at:
+            pieces.append((line[at : match.start()], "fg"))
+        pieces.append((match[0], "fg-3" if match["note"] else "fg-2"))
+        at = match.end()
+    if at < len(line):
+        pieces.append((line[at:], "fg"))
+    return pieces
+
+
+# -- errors ----------------------------------------------------------------------------------
+
+_ERRNO = "ENOENT|EACCES|EPERM|ECONN[A-Z]+|ETIMEDOUT|ENOSPC|ENOTFOUND|EADDRINUSE|ENOMEM|EPIPE"
+_ERROR = re.compile(
+    rf"""
+    ^\W{{0,6}}(?:\[error\]|FAIL|FAILED|FAILURE|ERROR|ERRORS|FATAL|CRITICAL|PANIC)(?:\b|(?<=\]))(?!\w*\s*[=-])  # a verdict
+  | ^E\s{{2,}}\S                                            # pytest
+  | ^\s*[✗✘✖×●]\s+\S
+  | \b[A-Z]\w*(?:Error|Exception|Failure)\b(?:\s\[\w+\])?:  # ValueError: ...
+  | (?:^|[:\])]\s|^\S{{1,40}}:\s)\s*(?:fatal\ |internal\ |syntax\ )?[Ee]rror(?:\ [A-Z]{{1,4}}\d+)?:\s?\S
+  | ^\s*[Ee]rror:\s
+  | \berror\[\w+\]
+  | ^\s*(?:error|fatal|panic|abort(?:ed)?):\s
+  | ^Traceback\ \(most\ recent
+  | \bpanicked\ at\b
+  | ^npm\ (?:ERR!|error)
+  | \b(?:exit\ (?:status|code)|exited\ with\ (?:code|status)|returned\ non-zero)\D{{0,12}}[1-9]
+  | \b(?:Segmentation\ fault|Bus\ error|core\ dumped|Out\ of\ memory|OOM)\b
+  | \b(?:command\ not\ found|[Nn]o\ such\ file\ or\ directory|[Pp]ermission\ denied
+      |[Nn]o\ space\ left\ on\ device|[Cc]onnection\ (?:refused|reset)|command\ timed\ out)\b
+  | \b(?:{_ERRNO})\b
+  | \b(?:level|severity|lvl)["']?\s*[=:]\s*["']?(?:error|fatal|critical)\b
+  | \bgot\b.{{1,120}}?\bwant\b | \bexpected\b.{{1,120}}?\b(?:got|but|received|actual)\b
+  | ^\S+\.\w+:\d+(?::\d+)?:\s(?:undefined|cannot|undeclared|invalid|missing|unknown|expected)\b
+    """,
+    re.VERBOSE,
+)
+_NONE = re.compile(
+    r"\b(?:0|no|zero|without)\s(?:errors?|fail(?:ures?|ed)?|problems?)\b"
+    r"|\b(?:errors?|fail(?:ures?|ed)?)\s*[:=]?\s*0\b",
+    re.IGNORECASE,
+)
+_HINTS = (
+    "err", "fail", "fatal", "panic", "exception", "traceback", "exit", "critical", "abort",
+    "not found", "no such", "denied", "no space", "refused", "reset", "timed out", "non-zero",
+    "fault", "core dumped", "memory", "oom", "want", "expected", "undefined", "cannot",
+    "undeclared", "invalid", "missing", "unknown", "e  ", "enoent", "eacces", "eperm", "econn",
+    "etime", "enospc", "enotf", "eaddr", "enomem", "epipe", "✗", "✘", "✖", "×", "●",
+)  # fmt: skip
+"""One of these is in every line that `_ERROR` finds: most lines are decided by that alone."""
+_HEADING = re.compile(r"^[=_~*-]{3,}[^a-z]*[=_~*-]{3,}\s*$|^\s*[A-Za-z ]+:\s*$|^[A-Z]+\s*$")
+_DIAGNOSTIC = re.compile(r"^\S+?(?::\d+:\d+:?|\(\d+,\d+\):?|:\d+:)\s+\S")
+_WRAPPER = re.compile(
+    r"^(?:(?:Process exited with|Exit) code:? -?\d+|Wall time.*|Output:?|Chunk ID.*|#\s.*"
+    r"|Original token count.*|Total output lines.*|Warning: truncated.*)\s*$"
+)
+_TRACEBACK = re.compile(r"^Traceback \(most recent.*\n(?:[ \t].*\n|\n)*(\S.*)", re.MULTILINE)
+_TAG = re.compile(r"</?(?:tool_use_error|error|stderr)>")
+_COLOUR = re.compile(r"\x1b\[[0-9;]*m")
+
+
+def looks_like_error(line: str) -> bool:
+    """Does this line of output tell of an error? "0 errors" and prose about errors do not."""
+    line = line[:500]
+    low = line.lower()
+    if not any(hint in low for hint in _HINTS):
+        return False
+    return bool(_ERROR.search(line)) and not _NONE.search(line)
+
+
+def telling_line(text: str) -> str:
+    """The line of a failure's text that tells most, visible, without its indent; "" for none.
+
+    The exception of a traceback; else the first line that looks like an error; else a compiler's
+    file:line: message; else the first line that is no wrapping ("Exit code 1", "Output:").
+    Very long texts are looked at from both ends only.
+    """
+    if len(text) > 2 * _LOOK:
+        text = f"{text[:_LOOK]}\n{text[-_LOOK:]}"
+    text = _COLOUR.sub("", _TAG.sub("", text)).replace("\r\n", "\n")
+    if tracebacks := _TRACEBACK.findall(text):
+        return _shown(tracebacks[-1])
+    lines = [line for line in text.split("\n") if line.strip()]
+    loud = [line for line in lines if looks_like_error(line) and not _wraps(line)]
+    for found in (loud, filter(_DIAGNOSTIC.match, lines), (s for s in lines if not _wraps(s))):
+        for line in found:
+            return _shown(line)
+    return _shown(lines[0]) if lines else ""
+
+
+def _wraps(line: str) -> bool:
+    return bool(_WRAPPER.match(line) or _HEADING.match(line))
+
+
+def _shown(line: str) -> str:
+    line = line.strip()
+    return visible(line if len(line) <= 500 else line[:500] + ELLIPSIS)
