@@ -26,13 +26,16 @@ BLOCK = 4096
 """First read at either end; doubled as long as more is needed."""
 FAR = 1 << 20
 """How far from either end a row may read."""
+_PASSED_OVER = (".blobs", "subagents", "node_modules")
+"""Folders that hold no session of their own: a subagent's log is opened from its parent."""
 DEPTH = 8
 """How deep folders are looked into: Codex keeps sessions by year, month and day."""
 
 
 def list_sessions(folder: str | os.PathLike[str]) -> list[Entry]:
     """The sessions of a folder, newest first; a missing folder is an empty list."""
-    return scan([os.fspath(folder)], closely=True)
+    name = os.fspath(folder)
+    return scan([name], closely=True) if os.path.isdir(name) else []
 
 
 def scan(
@@ -73,13 +76,11 @@ def _walk(folder: str, depth: int) -> Iterator[str]:
     with found:
         for item in found:
             name = item.name
-            if name.endswith(".jsonl"):
-                if not item.is_dir():
-                    yield item.path
-            elif "." not in name and depth and name != "subagents" and item.is_dir(
-                follow_symlinks=False
-            ):
-                deeper.append(item.path)
+            if item.is_dir(follow_symlinks=False):
+                if depth and name[0] != "." and not name.endswith(_PASSED_OVER):
+                    deeper.append(item.path)
+            elif name.endswith(".jsonl"):
+                yield item.path
     for path in deeper:
         yield from _walk(path, depth - 1)
 

@@ -9,13 +9,13 @@ from __future__ import annotations
 import re
 import time
 from array import array
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable
 
 from sessionlog import codec
 from sessionlog.formats.base import COUNT, LOUD, RESET, TROUBLE, USER, Format, bits_of
 from sessionlog.framing import Line
-from sessionlog.window import Lines, Strip, long_records
+from sessionlog.window import CHUNK, Lines, Strip, long_records
 
 SLICE = 0.002
 """Seconds of work between two pauses: a screen in the same process stays alive."""
@@ -61,6 +61,11 @@ class Marks:
         """Lines counted so far."""
         return self._lines[len(self)]
 
+    @property
+    def quiet(self) -> int:
+        """Lines counted so far that give no row unless quiet ones are asked for."""
+        return self.lines - sum(self._louds)
+
     def messages_before(self, chunk: int) -> int | None:
         """Messages in front of a chunk; None when it is not counted yet."""
         return self._messages[chunk] if chunk <= len(self) else None
@@ -91,9 +96,7 @@ class Marks:
         )
 
     def _resets_in(self, chunk: int) -> bool:
-        from sessionlog.window import CHUNK
-
-        at = bisect_right(self.resets, chunk * CHUNK - 1) if chunk else 0
+        at = bisect_left(self.resets, chunk * CHUNK)
         return at < len(self.resets) and self.resets[at] < (chunk + 1) * CHUNK
 
     def scan(
@@ -125,9 +128,7 @@ class Marks:
         for counts in (self._users, self._troubles, self._louds):
             del counts[first:]
         del self._messages[first + 1 :], self._lines[first + 1 :]
-        from sessionlog.window import CHUNK
-
-        del self.resets[bisect_right(self.resets, first * CHUNK - 1) if first else 0 :]
+        del self.resets[bisect_left(self.resets, first * CHUNK) :]
         self._size = 0
 
     def _take(self, strip: Strip, number: int) -> None:

@@ -28,11 +28,11 @@ _HEADS = (
     ("ABSKQmVkcm9ja0", r"[A-Za-z0-9+/=]{40,}"),  # AWS Bedrock
     ("ghp_ gho_ ghu_ ghs_ ghr_", f"{_A}{{36,}}"),  # GitHub
     ("github_pat_", r"[A-Za-z0-9_]{36,}"),
-    ("glpat- gldt- glrt- glptt- glcbt- glsoat- glft- glimt- glagent-", r"[A-Za-z0-9_.-]{20,}"),
-    ("xoxa- xoxb- xoxe- xoxe. xoxo- xoxp- xoxr- xoxs- xapp-", r"[A-Za-z0-9.-]{16,}"),  # Slack
+    ("glpat- gldt- glrt- glptt- glcbt- glsoat- glft- glimt-", r"[A-Za-z0-9_.-]{20,}(?<!\.)"),
+    ("xoxa- xoxb- xoxe- xoxe. xoxp- xoxr- xoxs- xapp-", r"[A-Za-z0-9.-]{16,}(?<!\.)"),  # Slack
     ("AIza", f"{_W}{{35}}(?!{_W})"),  # Google
     ("GOCSPX-", f"{_W}{{20,}}"),
-    ("ya29.", r"[A-Za-z0-9_.-]{20,}"),
+    ("ya29.", r"[A-Za-z0-9_.-]{20,}(?<!\.)"),
     ("sk_live_ sk_test_ rk_live_ rk_test_ whsec_", f"{_A}{{16,}}"),  # Stripe
     ("npm_", f"{_A}{{36}}{_END}"),
     ("pypi-AgE", f"{_W}{{16,}}"),
@@ -50,7 +50,7 @@ _HEADS = (
     ("secret_", f"{_HAS_DIGIT}{_A}{{43}}{_END}"),  # Notion, before 2024
     ("PMAK-", f"{_X}{{24}}-{_X}{{34}}"),  # Postman
     ("shpat_ shpca_ shppa_ shpss_", r"[0-9a-fA-F]{32}"),  # Shopify
-    ("dp.pt. dp.st. dp.ct. dp.sa. dp.scim. dp.audit.", r"[A-Za-z0-9_.-]{40,}"),  # Doppler
+    ("dp.pt. dp.st. dp.ct. dp.sa. dp.scim. dp.audit.", r"[A-Za-z0-9_.-]{40,}(?<!\.)"),  # Doppler
     ("hvs. hvb. hvr.", f"{_W}{{24,}}"),  # Vault
     ("dop_v1_ doo_v1_ dor_v1_", f"{_X}{{64}}"),  # DigitalOcean
     ("dapi", f"{_X}{{32}}{_END}(?:-[0-9])?"),  # Databricks
@@ -60,7 +60,7 @@ _HEADS = (
     ("NRAK-", r"[A-Z0-9]{27}"),  # New Relic
     ("pul- sbp_", f"{_X}{{40}}"),  # Pulumi, Supabase
     ("sb_secret_ figd_ dckr_pat_ nfp_ fm2_", f"{_W}{{22,}}"),  # Supabase, Figma, Docker, ...
-    ("pscale_tkn_ pscale_pw_", r"[A-Za-z0-9_.-]{32,}"),  # PlanetScale
+    ("pscale_tkn_ pscale_pw_", r"[A-Za-z0-9_.-]{32,}(?<!\.)"),  # PlanetScale
     ("ATATT3x", r"[A-Za-z0-9_=-]{40,}"),  # Atlassian
     ("HRKU-", f"{_W}{{36,}}"),  # Heroku
     ("AGE-SECRET-KEY-1", r"[A-Z0-9]{58}"),
@@ -75,7 +75,7 @@ _SHORT = (
     ("r8_", f"{_A}{{37}}{_END}"),  # Replicate
     ("fw_", f"{_HAS_DIGIT}{_A}{{20,}}"),  # Fireworks
     ("sk_", f"{_X}{{48}}{_END}"),  # ElevenLabs
-    ("eyJ", rf"{_W}{{10,}}\.{_W}{{10,}}(?:\.{_W}*){{1,3}}"),  # JWT, signed or encrypted
+    ("eyJ", rf"{_W}{{10,}}\.\.?{_W}{{10,}}(?:\.{_W}+){{0,3}}"),  # JWT, signed or encrypted
 )  # fmt: skip
 
 # Tokens that are known by something inside them.
@@ -99,13 +99,14 @@ def _discord() -> str:
 # What a name or a place gives away, though the value may look like anything.
 _QUOTE = r"""(?:\\*["'])?"""  # a log line holds JSON in JSON
 _SAYS = rf"{_QUOTE}[ \t]{{0,8}}(?:=>|[=:])[ \t]{{0,8}}{_QUOTE}"
+_WORDS = r"[A-Za-z0-9_+/~-]++(?:\.+[A-Za-z0-9_+/~-]++)*+={0,2}"  # a full stop behind it stays
 # 16 or more with a digit; no path, no variable, no attribute or call of a program.
 _VALUE = (
-    r"(?![$<{%*/.]|[A-Za-z_]\w*\.[A-Za-z_])(?=[A-Za-z_+/~.-]*[0-9])"
-    r"[A-Za-z0-9_+/~.-]{16,}+={0,2}(?![(\[{…])"
+    r"(?![$<{%*/.]|[A-Za-z_]\w*\.[A-Za-z_])(?=[A-Za-z_+/~.-]*[0-9])(?=[A-Za-z0-9_+/~.-]{16})"
+    rf"{_WORDS}(?![(\[{{…])"
 )
 _SCHEME = r"(?i:basic|bearer|token)[ \t]+"
-_CREDENTIALS = r"(?=[a-z]*[A-Z0-9])[A-Za-z0-9._~+/-]{8,}+={0,2}(?!…)"
+_CREDENTIALS = rf"(?=[a-z]*[A-Z0-9])(?=[A-Za-z0-9_+/~.-]{{8}}){_WORDS}(?!…)"
 # People choose shorter ones. In quotes anything that is no plain word; bare, one with a digit.
 _PASSWORD = (
     r"""(?:(?<=["'])(?![$<{%*])(?=[A-Za-z]*[^A-Za-z\s"'\\])[^\s"'\\…]{4,}(?=\\*["'])"""
@@ -116,11 +117,13 @@ _KEY = "|".join(
     for name in ("api", "auth", "secret|access", "account")
     for sign in ("", "[_-]")
 )
+# Between its lines: breaks, as an escape too, and what a listing or a diff puts before each.
+_BREAK = r"(?:\s|\\+[nrt]|[0-9]{1,6}(?:[→|:\t]|\\+(?:t|u2192))|[>|]|-(?!-))*+"
 _PEM = (
     r"(-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----)"
     r"(?:(?:[^-]|-(?!----))++-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----"
     # Cut before its end: whole lines of base64, and the rest of the last.
-    r"|(?:(?:\s|\\+[nr])*[A-Za-z0-9+/=]{16,})++(?:(?:\s|\\+[nr])*[A-Za-z0-9+/=]+)?)"
+    rf"|(?:{_BREAK}[A-Za-z0-9+/=]{{16,}})++(?:{_BREAK}[A-Za-z0-9+/=]+)?)"
 )
 _URL = r"""(://[^\s/?#@:"'<>\\…]{0,128}:)(?![$<{])[^\s/?#"'<>\\…]{1,256}(?=@(?!sha256:))"""
 _CONTEXTS = (
@@ -207,7 +210,9 @@ def _long_words(text: str) -> tuple[bytes, bytes]:
     """
     data = text.encode("utf-8", "surrogatepass")
     kinds = data.translate(_KINDS)
-    signed, plain, long = [], [], b"w" * _SHORTEST
+    signed: list[bytes] = []
+    plain: list[bytes] = []
+    long = b"w" * _SHORTEST
     start = kinds.find(long)
     while start >= 0:
         end = kinds.find(b" ", start)

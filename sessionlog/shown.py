@@ -15,7 +15,6 @@ from sessionlog.records import (
     Damage,
     Entry,
     Event,
-    Kind,
     Message,
     Meta,
     Origin,
@@ -156,7 +155,3 @@ def _message(message: Message, step: Numbered | None) -> dict[str, Any]:
             if failed and not message.text:
                 shown["text"] = activity.failure
     return shown
-
-
-def is_message(shown: dict[str, Any]) -> bool:
-    return shown["kind"] == Kind.MESSAGE

@@ -59,7 +59,7 @@ _SEQUENCE = f"{_EMOJI}(?:{_ZWJ}{_EMOJI}){{1,3}}|[{_JOINERS}]"
 _JOINING = r"[\u0600-\u08ff\u0900-\u0dff\u1000-\u109f\u1780-\u18af\ua8e0-\ua8ff]"
 
 _WIDENED = (
-    "2A 30-39 A9 AE 203C 2049 2122 2139 2194-2199 21A9-21AA 2328 23CF 23ED-23EF 23F1-23F2 "
+    "23 2A 30-39 A9 AE 203C 2049 2122 2139 2194-2199 21A9-21AA 2328 23CF 23ED-23EF 23F1-23F2 "
     "23F8-23FA 24C2 25AA-25AB 25B6 25C0 25FB-25FC 2600-2604 260E 2611 2618 261D 2620 2622-2623 "
     "2626 262A 262E-262F 2638-263A 2640 2642 265F-2660 2663 2665-2666 2668 267B 267E 2692 "
     "2694-2697 2699 269B-269C 26A0 26A7 26B0-26B1 26C8 26CF 26D1 26D3 26E9 26F0-26F1 26F4 "
@@ -212,7 +212,7 @@ def _size(char: str) -> int:
     category = unicodedata.category(char)
     if category == "Cn":  # unassigned: some Pythons call all of these wide
         return 2 if 0x20000 <= code <= 0x3FFFD else 1
-    if category[0] == "M" or category in ("Cc", "Cf", "Cs", "Zl", "Zp"):
+    if category[0] == "M" or category == "Cf":
         return 0
     return 2 if unicodedata.east_asian_width(char) in "WF" else 1
 
@@ -305,7 +305,7 @@ def one_line(text: str) -> str:
     end = text.find("\n", 0, _TITLE + 1)
     head = text[: end if end >= 0 else _TITLE]
     cut = ELLIPSIS if end < 0 and len(text) > _TITLE else ""
-    return " ".join(visible(head).split()) + cut
+    return " ".join(visible(head.rstrip()).split()) + cut
 
 
 def wrap(text: str, columns: int, lines: int) -> list[str]:

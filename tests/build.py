@@ -18,8 +18,9 @@ def at(seconds: float = 0) -> str:
 
 
 def line(value: Any) -> bytes:
-    """One compact JSON line, LF included."""
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
+    """One compact JSON line, LF included; lone surrogates as escapes, as agents write them."""
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    return text.encode(errors="backslashreplace") + b"\n"
 
 
 def log(path: Path, lines: Iterable[bytes], tail: bytes = b"") -> Path:

@@ -42,8 +42,8 @@ def _commands() -> Iterator[Command]:
     look, act, screen = "Look", "Act", "Program"
     yield Command("cursor_down", ("j", "down"), "down", "Next row", move)
     yield Command("cursor_up", ("k", "up"), "up", "Previous row", move)
-    yield Command("half_down", ("ctrl+d",), "half down", "Half a page down", move)
-    yield Command("half_up", ("ctrl+u",), "half up", "Half a page up", move)
+    yield Command("half_page_down", ("ctrl+d",), "half down", "Half a page down", move)
+    yield Command("half_page_up", ("ctrl+u",), "half up", "Half a page up", move)
     yield Command("page_down", ("pagedown", "ctrl+f"), "page down", "A page down", move)
     yield Command("page_up", ("pageup", "ctrl+b"), "page up", "A page up", move)
     yield Command("home", ("g g", "home"), "first", "First row", move)
@@ -96,7 +96,7 @@ def _commands() -> Iterator[Command]:
     yield Command("detail_up", ("K",), "detail up", "Scroll the detail up", look, _LOG)
     yield Command("toggle_raw", ("x",), "raw", "The record as it stands in the log", look, _LOG)
     yield Command("toggle_clock", ("t",), "time", "Clock: local, since the start, UTC", look)
-    yield Command("follow", ("F",), "follow", "Follow a live log, or stop following", look, _LOG)
+    yield Command("toggle_follow", ("F",), "follow", "Follow a live log, or stop following", look, _LOG)
 
     yield Command("fork", ("f",), "fork", "A new log that ends at this row", act)
     yield Command("repair", ("r",), "repair", "A new log in which every open call is closed", act)
@@ -123,7 +123,7 @@ HEADS = {"g": "first", "o": "only", "y": "copy"}
 KEY_LINE = {
     LIST: ("open", "filter", "o", "next_session", "fork", "repair", "y", "zoom", "theme", "quit"),
     TIMELINE: ("open", "next_trouble", "next_user", "find", "fork", "repair", "o", "toggle_fold",
-               "toggle_raw", "y", "goto", "follow", "toggle_clock", "next_reset", "zoom", "leave"),
+               "toggle_raw", "y", "goto", "toggle_follow", "toggle_clock", "next_reset", "zoom", "leave"),
     DETAIL: ("leave", "toggle_raw", "toggle_fold", "next_trouble", "next_user", "fork", "y",
              "zoom"),
 }  # fmt: skip

@@ -219,7 +219,7 @@ class _Files:
 
     def made(self) -> list[FileDiff]:
         return [
-            FileDiff(path, tuple(Hunk(tuple(lines), head) for head, lines in hunks if lines), how[0])
+            FileDiff(path, tuple(Hunk(tuple(ls), head) for head, ls in hunks if ls), how[0])
             for path, hunks, how in self._files
         ]
 
@@ -265,7 +265,7 @@ def patched(text: str) -> list[FileDiff]:
         return []
     files = _Files()
     begun = False
-    for line in text[start:].split("\n")[1:]:
+    for line in text[start:].rstrip("\n").split("\n")[1:]:
         if line.startswith("*** End Patch"):
             break
         if match := _FILE.match(line):

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 from sessionlog.text import clip, width
 from tui.lines import Piece
 
-MORE = "↳ "
+MORE = "▸ "
 """In front of what a long line of code or output goes on with."""
 
 _PARTS = re.compile(r" +|[^ ]+")

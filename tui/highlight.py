@@ -107,11 +107,13 @@ def code_pieces(line: str) -> list[Piece]:
 _ERRNO = "ENOENT|EACCES|EPERM|ECONN[A-Z]+|ETIMEDOUT|ENOSPC|ENOTFOUND|EADDRINUSE|ENOMEM|EPIPE"
 _ERROR = re.compile(
     rf"""
-    ^\W{{0,6}}(?:\[error\]|FAIL|FAILED|FAILURE|ERROR|ERRORS|FATAL|CRITICAL|PANIC)(?:\b|(?<=\]))(?!\w*\s*[=-])  # a verdict
+    ^\W{{0,6}}(?:FAIL|FAILED|FAILURE|ERROR|ERRORS|FATAL|CRITICAL|PANIC)\b(?!\w*\s*[=-])
+  | ^\W{{0,4}}\[error\]
   | ^E\s{{2,}}\S                                            # pytest
   | ^\s*[✗✘✖×●]\s+\S
   | \b[A-Z]\w*(?:Error|Exception|Failure)\b(?:\s\[\w+\])?:  # ValueError: ...
-  | (?:^|[:\])]\s|^\S{{1,40}}:\s)\s*(?:fatal\ |internal\ |syntax\ )?[Ee]rror(?:\ [A-Z]{{1,4}}\d+)?:\s?\S
+  | (?:^|[:\])]\s|^\S{{1,40}}:\s)\s*(?:fatal\ |internal\ |syntax\ )?
+    [Ee]rror(?:\ [A-Z]{{1,4}}\d+)?:\s?\S               # file.c:3:5: error: ...
   | ^\s*[Ee]rror:\s
   | \berror\[\w+\]
   | ^\s*(?:error|fatal|panic|abort(?:ed)?):\s
@@ -146,7 +148,7 @@ _HEADING = re.compile(r"^[=_~*-]{3,}[^a-z]*[=_~*-]{3,}\s*$|^\s*[A-Za-z ]+:\s*$|^
 _DIAGNOSTIC = re.compile(r"^\S+?(?::\d+:\d+:?|\(\d+,\d+\):?|:\d+:)\s+\S")
 _WRAPPER = re.compile(
     r"^(?:(?:Process exited with|Exit) code:? -?\d+|Wall time.*|Output:?|Chunk ID.*|#\s.*"
-    r"|Original token count.*|Total output lines.*|Warning: truncated.*)\s*$"
+    r"|\[exit: [^\]]*\]|Original token count.*|Total output lines.*|Warning: truncated.*)\s*$"
 )
 _TRACEBACK = re.compile(r"^Traceback \(most recent.*\n(?:[ \t].*\n|\n)*(\S.*)", re.MULTILINE)
 _TAG = re.compile(r"</?(?:tool_use_error|error|stderr)>")

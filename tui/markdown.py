@@ -84,7 +84,7 @@ def _block(line: str, columns: int, style: str) -> Iterator[list[Piece]]:
 
 
 def _item(match: re.Match[str], columns: int, style: str) -> Iterator[list[Piece]]:
-    sign = "•" if match[2] in "-*+" else match[2]
+    sign = "·" if match[2] in "-*+" else match[2]
     if match[3]:
         sign += " [ ]" if match[3] == " " else " [x]"
     return _hung(match[1], sign + " ", inline(match[4], style), columns)

@@ -38,6 +38,10 @@ class Row:
     quiet: bool = False
     """Folded away unless asked for."""
     in_context: bool = True
+    line: int = 0
+    """Number of the line of its first record, from 1; 0 when it is not known yet."""
+    side: str = ""
+    """The subagent whose run the row is of; such rows fold into one."""
     records: tuple[Record, ...] = ()
     """The record, and for a call its response; for folded rows what they hold."""
     damage: Damage | None = None

@@ -248,12 +248,13 @@ def _meta(body: Mapping[str, Any]) -> tuple[Payload, bool]:
     fork = dict_of(body.get("forkedFrom"))
     at = fork.get("at")
     origin = Origin(text_of(fork.get("id")), at if isinstance(at, int) else None) if fork else None
+    id, task, model, provider, driver, workdir = (text_of(body.get(name)) for name in names[:6])
     meta = Meta(
-        *(text_of(body.get(name)) for name in names[:6]),
+        id, task, model, provider, driver, workdir,
         resumed_from=text_of(body.get("resumedFrom")) or None,
         forked_from=origin,
         extra=_rest(body, *names),
-    )
+    )  # fmt: skip
     return meta, False
 
 
@@ -314,14 +315,15 @@ def _event(body: Mapping[str, Any]) -> tuple[Payload, bool]:
 def _result(body: Mapping[str, Any]) -> tuple[Payload, bool]:
     numbers = ("code", "iterations", "calls", "continuations", "cycles", "settles")
     failure = body.get("failure")
-    result = Result(
-        text_of(body.get("reason")),
-        text_of(body.get("message")),
-        text_of(body.get("error")),
-        failure if isinstance(failure, dict) else None,
-        *(_number(body.get(name)) for name in numbers),
-        extra=_rest(body, "reason", "message", "error", "failure", *numbers),
+    code, iterations, calls, continuations, cycles, settles = (
+        _number(body.get(name)) for name in numbers
     )
+    result = Result(
+        text_of(body.get("reason")), text_of(body.get("message")), text_of(body.get("error")),
+        failure if isinstance(failure, dict) else None,
+        code, iterations, calls, continuations, cycles, settles,
+        _rest(body, "reason", "message", "error", "failure", *numbers),
+    )  # fmt: skip
     return result, False
 
 

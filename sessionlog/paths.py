@@ -1,0 +1,88 @@
+"""Ids and places: what a session may be called, where agents keep theirs, how a log is opened.
+
+An id becomes a file name, so it is checked before it is joined to a folder; a log is opened so
+that nothing but a regular file can be read (a FIFO would hang its reader for ever).
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+from collections.abc import Mapping
+from datetime import UTC, datetime
+
+from sessionlog.errors import NotPossible, Unreadable
+
+_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}\Z")
+_WORDS = {
+    stat.S_IFDIR: "a folder", stat.S_IFIFO: "a FIFO", stat.S_IFSOCK: "a socket",
+    stat.S_IFCHR: "a device", stat.S_IFBLK: "a device",
+}  # fmt: skip
+
+
+def new_id(now: datetime | None = None) -> str:
+    """An id that sorts by time: YYYYMMDD-HHMMSS in UTC, as the native engine makes it."""
+    return (now or datetime.now(UTC)).astimezone(UTC).strftime("%Y%m%d-%H%M%S")
+
+
+def valid_id(id: str) -> str:
+    """The id, if it can be a file name anywhere.
+
+    Raises NotPossible for one that could leave its folder, hide, or be taken for an option.
+    """
+    if not _ID.match(id):
+        raise NotPossible(
+            f"{id!r} cannot be a session's id: letters, digits, dots, dashes and underscores, "
+            "at most 128, the first a letter or a digit"
+        )
+    return id
+
+
+def open_regular(path: str) -> int:
+    """A descriptor to read a regular file with; the caller closes it.
+
+    Raises Unreadable, with the reason in plain words, for everything else.
+    """
+    try:
+        fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
+    except (OSError, ValueError) as error:
+        why = getattr(error, "strerror", None) or str(error)
+        if os.path.islink(path) and not os.path.exists(path):
+            why = "a link that leads nowhere"
+        raise Unreadable(f"{path}: {why}") from None
+    kind = stat.S_IFMT(os.fstat(fd).st_mode)
+    if kind != stat.S_IFREG:
+        os.close(fd)
+        raise Unreadable(f"{path}: {_WORDS.get(kind, 'no regular file')}, not a log")
+    return fd
+
+
+def native_folder(environment: Mapping[str, str] = os.environ) -> str:
+    """Where the native engine keeps its sessions: $ZOT_SESSION_DIR, or the XDG state folder."""
+    own = environment.get("ZOT_SESSION_DIR")
+    if own:
+        return own
+    state = environment.get("XDG_STATE_HOME") or _home(environment, ".local", "state")
+    return os.path.join(state, "zot", "sessions")
+
+
+def agent_folders(environment: Mapping[str, str] = os.environ) -> dict[str, list[str]]:
+    """Where each agent keeps its sessions by its own rules, whether the folder is there or not."""
+    claude = environment.get("CLAUDE_CONFIG_DIR") or _home(environment, ".claude")
+    codex = environment.get("CODEX_HOME") or _home(environment, ".codex")
+    return {
+        "zot": [native_folder(environment)],
+        "claude": [os.path.join(claude, "projects")],
+        "codex": [os.path.join(codex, "sessions"), os.path.join(codex, "archived_sessions")],
+    }
+
+
+def default_folders(environment: Mapping[str, str] = os.environ) -> list[str]:
+    """The agents' folders that are there on this machine."""
+    folders = [path for paths in agent_folders(environment).values() for path in paths]
+    return [path for path in folders if os.path.isdir(path)]
+
+
+def _home(environment: Mapping[str, str], *parts: str) -> str:
+    return os.path.join(environment.get("HOME") or os.path.expanduser("~"), *parts)

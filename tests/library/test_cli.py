@@ -1,0 +1,183 @@
+"""The commands: what they print, where, and with which exit code."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import build
+import pytest
+
+from sessionlog.cli import main
+
+HOSTILE = "\x1b]0;owned\x07 \x9b31m \u202e [/bold] [@click=app.quit]x[/] \x7f"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    build.log(tmp_path / "20261127-220000.jsonl", build.healthy())
+    build.log(
+        tmp_path / "20261127-230000.jsonl",
+        [build.meta("20261127-230000", "Second", 3600), build.message("user", "go", 3601),
+         build.request("c1", seconds=3602)],
+    )  # fmt: skip
+    return tmp_path
+
+
+def run(capsys: pytest.CaptureFixture[str], *argv: str) -> tuple[int, list[dict[str, Any]], str]:
+    code = main([*argv, "--json"])
+    out = capsys.readouterr()
+    objects = [json.loads(line) for line in out.out.splitlines()]
+    assert all(found["v"] == 1 for found in objects)
+    return code, objects, out.err
+
+
+def test_list_prints_one_object_a_session_newest_first(folder: Path, capsys: Any) -> None:
+    code, found, err = run(capsys, "list", str(folder))
+    assert (code, err) == (0, "")
+    assert [entry["id"] for entry in found] == ["20261127-230000", "20261127-220000"]
+    assert found[0]["status"] == "unfinished"
+    assert found[1] | {"path": ""} == found[1] | {
+        "path": "", "format": "native", "agent": "zot", "title": "Fix it", "task": "Fix it",
+        "model": "m", "workdir": "/srv/app", "status": "complete", "reason": "settled", "ok": True,
+        "damage": None, "resumed_from": None, "forked_from": None,
+    }  # fmt: skip
+
+
+def test_list_filters_by_status_agent_and_number(folder: Path, capsys: Any) -> None:
+    assert len(run(capsys, "list", str(folder), "--status", "complete")[1]) == 1
+    assert run(capsys, "list", str(folder), "--agent", "codex")[1] == []
+    assert len(run(capsys, "list", str(folder), "--limit", "1")[1]) == 1
+
+
+def test_show_prints_records_and_damage_in_file_order(folder: Path, capsys: Any) -> None:
+    path = folder / "20261127-220000.jsonl"
+    lines = build.healthy()
+    path.write_bytes(b"".join([*lines[:3], b"junk\n", *lines[3:]]))
+    code, found, _ = run(capsys, "show", "20261127-22", "--in", str(folder))
+    assert code == 0
+    assert [f["kind"] for f in found] == [
+        "meta", "message", "message", "damage", "message", "message", "result"
+    ]  # fmt: skip
+    assert [f["type"] for f in found if f["n"]] == ["user", "call", "response", "assistant"]
+    call, answer = found[2], found[4]
+    assert (call["n"], call["pair"], answer["n"], answer["pair"]) == (2, 3, 3, 2)
+    assert (call["tool"], call["call_id"], call["open"], answer["ok"]) == ("shell", "c1", False, True)
+    assert found[3]["line"] == 4
+    assert found[3]["why"] == "not JSON"
+    raw = path.read_bytes()
+    for item in found:
+        assert raw[item["offset"] + item["length"] : item["offset"] + item["length"] + 1] == b"\n"
+
+
+def test_show_takes_a_part_by_message_numbers(folder: Path, capsys: Any) -> None:
+    found = run(capsys, "show", "20261127-22", "--in", str(folder), "--from", "2", "--to", "3")[1]
+    assert [f["n"] for f in found] == [2, 3]
+
+
+def test_show_context_is_what_a_resume_hands_over(tmp_path: Path, capsys: Any) -> None:
+    path = build.log(tmp_path / "a.jsonl", [build.meta(), build.message("user", "old"), build.reset(),
+                                            build.message("user", "new")])  # fmt: skip
+    found = run(capsys, "show", str(path), "--context")[1]
+    assert [f["text"] for f in found] == ["new"]
+
+
+def test_show_raw_prints_the_bytes_as_they_stand(folder: Path) -> None:
+    path = folder / "20261127-220000.jsonl"
+    done = subprocess.run(
+        [sys.executable, "-m", "sessionlog", "show", str(path), "--raw"], capture_output=True, check=True
+    )
+    assert done.stdout == path.read_bytes()
+
+
+def test_check_tells_what_needs_a_person_by_its_exit_code(folder: Path, capsys: Any) -> None:
+    code, (found,), _ = run(capsys, "check", "20261127-22", "--in", str(folder))
+    assert code == 0
+    assert (found["messages"], found["calls"], found["users"]) == (4, 1, 1)
+    code, (found,), _ = run(capsys, "check", "20261127-23", "--in", str(folder))
+    assert code == 1
+    assert found["open_calls"] == [{"n": 2, "call_id": "c1", "tool": "shell"}]
+    assert main(["check", str(folder / "20261127-220000.jsonl")]) == 0
+
+
+def test_repair_and_fork_write_new_logs_and_leave_the_parent(folder: Path, capsys: Any) -> None:
+    parent = folder / "20261127-230000.jsonl"
+    before = parent.read_bytes()
+    code, (plan,), _ = run(capsys, "repair", str(parent), "--dry-run")
+    assert (code, plan["path"], len(plan["closed"])) == (0, None, 1)
+    code, (made,), _ = run(capsys, "repair", str(parent))
+    assert code == 0
+    assert main(["check", made["path"]]) == 1  # unfinished still, but nothing open
+    capsys.readouterr()
+    assert run(capsys, "check", made["path"])[1][0]["open_calls"] == []
+    code, (fork,), _ = run(capsys, "fork", str(parent), "--at", "1")
+    assert (code, fork["messages"], fork["at"]) == (0, 1, 1)
+    assert run(capsys, "list", fork["path"])[1][0]["forked_from"] == {"id": "20261127-230000", "at": 1}
+    assert parent.read_bytes() == before
+    code, (none,), _ = run(capsys, "repair", str(folder / "20261127-220000.jsonl"))
+    assert (code, none["path"]) == (0, None)
+
+
+def test_acting_on_damage_before_the_end_is_refused_until_forced(folder: Path, capsys: Any) -> None:
+    path = folder / "20261127-230000.jsonl"
+    lines = path.read_bytes().splitlines(keepends=True)
+    path.write_bytes(b"".join([*lines[:2], b"junk\n", *lines[2:]]))
+    for argv in (["repair", str(path)], ["fork", str(path), "--at", "2"]):
+        assert main(argv) == 3
+        err = capsys.readouterr().err
+        assert "line 3" in err
+        assert err.count("\n") == 1
+        assert main([*argv, "--force"]) == 0
+        capsys.readouterr()
+    assert main(["fork", str(path), "--at", "1"]) == 0  # the damage is behind the cut
+
+
+def test_resume_says_what_would_run(folder: Path, capsys: Any) -> None:
+    code, (plan,), _ = run(capsys, "resume", str(folder / "20261127-230000.jsonl"), "--dry-run")
+    assert code == 0
+    assert plan["argv"][0] == "zot"
+    assert plan["cwd"] == "/srv/app"
+    assert "shell" in plan["note"]
+
+
+@pytest.mark.parametrize(
+    "argv",
+    [["show", "nothing-like-it"], ["check", "/no/such/file"], ["fork", "x"], ["nonsense"],
+     ["fork", "last", "--at", "1", "--in", "/nowhere"], ["show"], ["list", "--status", "odd"]],
+)  # fmt: skip
+def test_a_mistake_is_one_line_on_standard_error(argv: list[str], capsys: Any) -> None:
+    try:
+        code = main(argv)
+    except SystemExit as exit:
+        code = exit.code
+    out = capsys.readouterr()
+    assert code == 2
+    assert out.out == ""
+    assert out.err.count("\n") == 1
+
+
+def test_nothing_in_a_log_reaches_standard_output_raw(tmp_path: Path, capsys: Any) -> None:
+    path = build.log(
+        tmp_path / "20261127-220000.jsonl",
+        [build.meta(task=HOSTILE, model=HOSTILE, workdir=HOSTILE), build.message(HOSTILE, HOSTILE),
+         build.request(HOSTILE, HOSTILE, HOSTILE), build.event(HOSTILE, text=HOSTILE, tool=HOSTILE),
+         build.line({"kind": HOSTILE, HOSTILE: HOSTILE}), build.result(HOSTILE, 1, error=HOSTILE)],
+    )  # fmt: skip
+    for command in ("list", "show", "check"):
+        for flags in ([], ["--json"]):
+            main([command, str(path), *flags])
+            out = capsys.readouterr()
+            for text in (out.out, out.err):
+                assert not [c for c in text if c != "\n" and (ord(c) < 32 or 127 <= ord(c) < 160)]
+                assert "\u202e" not in text
+
+
+def test_a_reader_that_goes_away_is_no_error(folder: Path) -> None:
+    code = f"{sys.executable} -m sessionlog list {folder} | true; exit ${{PIPESTATUS[0]}}"
+    done = subprocess.run(["bash", "-c", code], capture_output=True, text=True, check=False,
+                          env=os.environ | {"PYTHONUNBUFFERED": ""})  # fmt: skip
+    assert (done.returncode, done.stderr) == (0, "")

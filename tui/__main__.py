@@ -1,0 +1,162 @@
+"""The console script: a command that needs no screen never loads Textual; anything else is the
+screen, which paints first and imports the rest when it is asked for."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+
+COMMANDS = frozenset((
+    "list", "show", "check", "fork", "repair", "resume", "why", "search", "follow", "replay",
+    "record", "stale", "stats", "compare", "stop", "demo",
+))  # fmt: skip
+"""First words that are commands; a folder of such a name is given as ./list."""
+THEMES = ("night", "day", "mono", "ansi")
+FIRST_LOOK = 0.03
+"""Seconds that reading the list may take before the first paint."""
+
+USAGE = """\
+usage: sessionlog [--theme night|day|mono|ansi] [PATH ...]
+       sessionlog COMMAND ...
+
+Opens the screen on folders or logs; without PATH, on every agent's own folders.
+
+commands (sessionlog COMMAND --help tells more):
+  list      the sessions in folders, newest first
+  show      the timeline of a session
+  check     damage, open calls, orphan results
+  fork      a new log that holds the first part of a session
+  repair    a new log in which every open call is closed
+  resume    what hands a session over to its agent
+  demo      a folder of telling sessions, on the screen
+
+options:
+  --theme NAME   night, day, mono (also by NO_COLOR) or ansi (the terminal's own colours)
+  --mono         the same as --theme mono
+  --version      the version
+  --help         this text; on the screen, ? shows the keys
+"""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run; gives the exit code."""
+    words = list(sys.argv[1:] if argv is None else argv)
+    if words and words[0] in COMMANDS:
+        if words[0] == "demo" and _has_screen() and not {"-h", "--help", "--json"} & set(words):
+            return _demo(words[1:])
+        return _command(words)
+    paths, theme, problem = _options(words)
+    if problem in ("--help", "--version"):
+        print(USAGE if problem == "--help" else _version(), end="" if problem == "--help" else "\n")
+        return 0
+    if problem:
+        return _wrong(problem)
+    if not _has_screen():
+        return _command(["list", *paths])
+    return _screen(paths, theme)
+
+
+def _options(words: Sequence[str]) -> tuple[list[str], str, str]:
+    """(paths, theme, what is wrong or asked for instead)"""
+    paths: list[str] = []
+    theme = ""
+    rest = iter(words)
+    for word in rest:
+        name, given, value = word.partition("=")
+        if word == "--":
+            paths += rest
+        elif word in ("-h", "--help", "--version"):
+            return paths, theme, "--version" if word == "--version" else "--help"
+        elif word == "--mono":
+            theme = "mono"
+        elif name == "--theme":
+            theme = value if given else next(rest, "")
+            if theme not in THEMES:
+                return paths, theme, f"--theme {theme}: one of {', '.join(THEMES)}"
+        elif word.startswith("-") and len(word) > 1:
+            return paths, theme, f"{word}: no such option; see `sessionlog --help`"
+        else:
+            paths.append(word)
+    missing = next((path for path in paths if not os.path.lexists(path)), None)
+    if missing is not None:
+        hint = "" if os.sep in missing else "; `sessionlog --help` lists the commands"
+        return paths, theme, f"{missing}: no such file or folder{hint}"
+    return paths, theme, ""
+
+
+def _wrong(problem: str) -> int:
+    from sessionlog.text import visible
+
+    print(f"sessionlog: {visible(problem)}", file=sys.stderr)
+    return 2
+
+
+def _has_screen() -> bool:
+    return sys.stdout.isatty() and sys.stdin.isatty()
+
+
+def _command(words: list[str]) -> int:
+    from sessionlog.cli import main as command
+
+    return command(words)
+
+
+def _version() -> str:
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        return f"sessionlog {version('sessionlog')}"
+    except PackageNotFoundError:
+        return "sessionlog, not installed: run from its source"
+
+
+def _demo(words: list[str]) -> int:
+    """A made-up night with one live run, on the screen."""
+    from sessionlog import demo
+    from sessionlog.errors import SessionLogError
+
+    folder = words[1] if len(words) == 2 and words[0] == "--dir" else None
+    if words and folder is None:
+        return _wrong(f"demo {' '.join(words)}: only --dir FOLDER is known")
+    try:
+        made = demo.make(folder)
+    except SessionLogError as error:
+        return _wrong(str(error))
+    live = demo.start_live(made)
+    try:
+        return _screen([str(made)], "")
+    finally:
+        live.terminate()
+        live.wait()
+
+
+def _screen(paths: Sequence[str], theme: str) -> int:
+    # a collection while modules are loaded only walks over what will stay anyway
+    import gc
+
+    gc.disable()
+    from tui.workers import Catalogue
+
+    if not paths:
+        from sessionlog.paths import default_folders
+
+        paths = [str(folder) for folder in default_folders()]
+    catalogue = Catalogue(tuple(paths))
+    catalogue.begin(FIRST_LOOK)
+    from tui.app import InspectorApp
+
+    app = InspectorApp(catalogue, theme=theme, plain=_is_plain())
+    gc.freeze()
+    gc.enable()
+    app.run()
+    return app.return_code or 0
+
+
+def _is_plain() -> bool:
+    """Can the locale not write our signs?"""
+    return "utf" not in (sys.stdout.encoding or "").lower()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

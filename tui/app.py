@@ -1,0 +1,67 @@
+"""The Textual application: themes, palette, and the one screen that everything starts from."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable
+
+from textual import on
+from textual.app import App, SystemCommand
+from textual.screen import Screen
+
+from tui import commands, messages, themes
+from tui.screens.browser import Browser
+from tui.workers import Catalogue
+
+
+class InspectorApp(App[None]):
+    """Inspect, follow, fork and repair session logs."""
+
+    TITLE = "sessionlog"
+    CSS = """
+    Screen { background: $background; }
+    CommandPalette > Vertical { width: 70%; }
+    """
+    ENABLE_SELECT_AUTO_SCROLL = False
+    ALLOW_SELECT = False
+
+    def __init__(
+        self,
+        catalogue: Catalogue,
+        *,
+        theme: str = "",
+        plain: bool = False,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        """`plain` shows ASCII in the place of our signs; "" is the theme for the terminal."""
+        super().__init__()
+        self.plain = plain
+        self._catalogue = catalogue
+        self._clock = clock
+        self._use(theme or ("mono" if self.no_color else themes.DEFAULT))
+
+    def get_default_screen(self) -> Screen[None]:
+        """The browser is the first screen, not one above an empty one."""
+        return Browser(self._catalogue, clock=self._clock)
+
+    def _use(self, name: str) -> None:
+        if name not in self.available_themes:
+            self.register_theme(themes.theme(name))
+        self.theme = name
+
+    @on(messages.NextTheme)
+    def _next_theme(self) -> None:
+        """The next of our themes, around."""
+        at = themes.NAMES.index(self.theme) if self.theme in themes.NAMES else -1
+        self._use(themes.NAMES[(at + 1) % len(themes.NAMES)])
+
+    def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
+        """The palette: every command that means something in the focused pane."""
+        if not isinstance(screen, Browser):
+            return
+        for command in commands.COMMANDS:
+            if screen.view.focus in command.where and command.id != "palette":
+                keys = " or ".join(map(commands.shown, command.keys))
+                yield SystemCommand(
+                    command.help, f"{command.group} · {keys}", lambda it=command: screen.actions.run(it)
+                )

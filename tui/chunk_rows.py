@@ -1,0 +1,485 @@
+"""The rows of one chunk of a log, from its records and a bounded look beside it. Pure.
+
+Deterministic from the chunk and its surroundings, so any part of a log of any size can be shown
+alone. A call and its response are one row, standing where the call stands; every record and every
+damage is in exactly one row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import lru_cache
+from itertools import pairwise
+from typing import Protocol
+
+from sessionlog.records import (
+    Activity,
+    Damage,
+    Event,
+    Message,
+    Meta,
+    Other,
+    Record,
+    Reset,
+    Result,
+    moment,
+    shown_type,
+)
+from sessionlog.telling import telling
+from sessionlog.text import one_line, size, took, visible
+from sessionlog.window import LONG, Chunk
+from tui.outcome import Outcome, event_outcome, outcome_of, result_text
+from tui.pairs import LOOK, At, Gist, Pairs
+from tui.rows import Row
+
+GAP = 300.0
+"""Seconds of silence from which a gap is a row."""
+ALIKE = 4
+"""Chunks before that are looked through for the same failure."""
+_LONG_TEXT = 400
+_LABELS = {"assistant": "agent", "reasoning": "think"}
+_RETRY = ("retry", "api_error", "stream_error", "api_retry")
+
+
+class Around(Protocol):
+    """What the rows of a chunk may ask of the rest of its log."""
+
+    alive: bool
+    """Is the log's writer known to live?"""
+
+    @property
+    def chunks(self) -> int:
+        """Chunks of the log."""
+
+    def chunk(self, number: int) -> Chunk:
+        """A chunk, decoded."""
+
+    def gist(self, number: int) -> Gist:
+        """The gist of a chunk."""
+
+    def paired(self, number: int) -> Pairs:
+        """The pairs of a chunk."""
+
+    def messages_before(self, number: int) -> int | None:
+        """Messages in front of a chunk; None while it is not counted."""
+
+    def lines_before(self, number: int) -> int | None:
+        """Lines in front of a chunk; None while it is not counted."""
+
+    def failures(self, number: int) -> dict[tuple[str, ...], int]:
+        """What failed in a chunk, with the position of the call among its messages."""
+
+
+def rows_of(number: int, around: Around) -> list[Row]:
+    """The rows of chunk `number`, in order; those of subagents and quiet ones included."""
+    return sorted(_Maker(number, around).rows(), key=lambda row: row.place)
+
+
+def failures_of(number: int, around: Around) -> dict[tuple[str, ...], int]:
+    """The failed calls of a chunk whose response it holds too: what failed -> position."""
+    chunk, found = around.chunk(number), dict[tuple[str, ...], int]()
+    position = 0
+    pairs = around.paired(number)
+    for index, record in enumerate(chunk.records):
+        payload = record.payload
+        if not isinstance(payload, Message):
+            continue
+        position += 1
+        answer = pairs.response.get(index)
+        if payload.activity is None or answer is None or answer[0] != number:
+            continue
+        other = chunk.records[answer[1]].payload
+        if isinstance(other, Message):
+            outcome = outcome_of(payload.activity, other)
+            if outcome.failed:
+                found.setdefault(_sameness(payload.activity, outcome), position)
+    return found
+
+
+def _sameness(call: Activity, outcome: Outcome) -> tuple[str, ...]:
+    return call.name, call.arguments, outcome.words, outcome.second
+
+
+class _Maker:
+    """Walks one chunk once."""
+
+    def __init__(self, number: int, around: Around) -> None:
+        self.number = number
+        self.around = around
+        self.chunk = around.chunk(number)
+        self.records = self.chunk.records
+        self.pairs = around.paired(number)
+        self.base = around.messages_before(number)
+        self.lines = around.lines_before(number)
+        self.position = 0  # messages of this chunk so far
+        self.before = self._last_before()
+        self.failed: dict[tuple[str, ...], int] = {}
+        self.spans: dict[tuple[str, str], float] = {}  # what events say of the calls' times
+        self.storm: list[Record] = []
+
+    # -- the walk ---------------------------------------------------------------------------
+
+    def rows(self) -> Iterator[Row]:
+        damages = list(self.chunk.damages)
+        for index, record in enumerate(self.records):
+            while damages and damages[0].span.offset < record.span.offset:
+                yield from self._storm_over(record)
+                yield self._damage(damages.pop(0))
+            yield from self._record(index, record)
+            self.before = record.at or self.before
+        yield from self._storm_over(None)
+        for damage in damages:
+            yield self._damage(damage)
+
+    def _record(self, index: int, record: Record) -> Iterator[Row]:
+        payload = record.payload
+        is_retry = isinstance(payload, Event) and payload.ok is False and not record.quiet
+        if is_retry and isinstance(payload, Event) and payload.kind in _RETRY:
+            yield from self._gap(record)
+            self.storm.append(record)
+            return
+        if not record.quiet:
+            yield from self._storm_over(record)
+        if isinstance(payload, Message):
+            self.position += 1
+            if index in self.pairs.request:
+                return  # it stands in its call's row
+            yield from self._gap(record)
+            yield self._message(index, record, payload)
+        elif isinstance(payload, Event):
+            row = self._event(index, record, payload)
+            if row is not None:
+                if not payload.kind.startswith("toolCall"):
+                    yield from self._gap(record)
+                yield row
+        else:
+            yield from self._gap(record)
+            yield self._rest(record)
+
+    def _row(
+        self, record: Record, sort: str, label: str = "", body: str = "", **more: object
+    ) -> Row:
+        offset = record.span.offset
+        fields = {"at": record.at, "quiet": record.quiet, "records": (record,), **more}
+        return Row((offset, record.part), sort, label, body, line=self._line(offset), **fields)  # type: ignore[arg-type]
+
+    def _line(self, offset: int) -> int:
+        return 0 if self.lines is None else self.lines + self.chunk.line_of(offset) + 1
+
+    @property
+    def n(self) -> int | None:
+        return None if self.base is None else self.base + self.position
+
+    def _last_before(self) -> str:
+        """The time of the last record in front of the chunk."""
+        for number in range(self.number - 1, max(self.number - LOOK - 1, -1), -1):
+            for record in reversed(self.around.chunk(number).records):
+                if record.at:
+                    return record.at
+        return ""
+
+    def _gap(self, record: Record) -> Iterator[Row]:
+        seconds = _between(self.before, record.at)
+        if seconds >= GAP:
+            body = f"{took(seconds)} with nothing written"
+            yield Row((record.span.offset, record.part - 1), "gap", "", body)
+
+    # -- messages ---------------------------------------------------------------------------
+
+    def _message(self, index: int, record: Record, message: Message) -> Row:
+        kind, n = shown_type(message), self.n
+        if message.activity is not None:
+            row = self._activity(index, record, message, message.activity)
+        elif kind == "user":
+            row = self._row(record, "user", "user", _prose(message), n=n, sign="user")
+        elif kind == "reasoning":
+            seconds = _between(self.before, record.at)
+            spent = took(seconds) if seconds >= 1 else ""
+            row = self._row(record, "think", "think", _line_of(message), n=n, took=spent)
+        elif kind == "summary":
+            row = self._row(record, "summary", "summary", _line_of(message), n=n, sign="summary")
+        elif kind in ("system", "attachment"):
+            quiet = record.quiet or kind == "attachment" or len(message.text) > _LONG_TEXT
+            label = "attach" if kind == "attachment" else kind
+            row = self._row(record, "system", label, _line_of(message), n=n, quiet=quiet)
+        elif kind == "assistant":
+            row = self._row(record, "agent", "agent", _line_of(message), n=n)
+        else:
+            row = self._row(record, "other", one_line(kind) or "message", _line_of(message), n=n)
+        if record.span.length > LONG:
+            row = replace(row, outcome=size(record.span.length))
+        if not message.sidechain and message.activity is None:
+            return row
+        return replace(row, n=self.n, side=visible(message.sidechain))
+
+    def _activity(self, index: int, record: Record, message: Message, half: Activity) -> Row:
+        name = one_line(half.name) or half.kind or "call"
+        if half.kind == "response":
+            where = "earlier call" if index in self.pairs.earlier else "no call"
+            return self._row(
+                record, "call", name, one_line(result_text(message)),
+                sign="open" if where == "no call" else "", outcome=where,
+            )  # fmt: skip
+        body = one_line(telling(half.arguments))
+        if half.kind != "request":
+            return self._row(record, "call", name, body or one_line(message.text))
+        row = self._row(record, "call", name, body)
+        where_to = self.pairs.response.get(index)
+        if where_to is None:
+            return self._unanswered(index, row)
+        answer = self.around.chunk(where_to[0]).records[where_to[1]]
+        return self._answered(row, half, answer)
+
+    def _answered(self, row: Row, call: Activity, answer: Record) -> Row:
+        request = row.records[0]
+        row = replace(row, records=(request, answer), took=self._took(call, request, answer))
+        if not isinstance(answer.payload, Message):
+            return row
+        outcome = outcome_of(call, answer.payload)
+        if not outcome.failed:
+            return replace(row, sign="ok", outcome=outcome.words)
+        row = replace(row, sign="fail", outcome=outcome.words, outcome_bad=True, trouble=True)
+        same = self._same(_sameness(call, outcome))
+        if same is None:
+            return replace(row, second=outcome.second)
+        return replace(row, outcome=f"{outcome.words} {same}")
+
+    def _same(self, what: tuple[str, ...]) -> str | None:
+        """How to point at the same failure before; None when this is the first."""
+        found = None
+        for number in range(max(self.number - ALIKE, 0), self.number):
+            position = self.around.failures(number).get(what)
+            if position is not None:
+                base = self.around.messages_before(number)
+                found = "again" if base is None else f"={base + position}"
+                break
+        if found is None and what in self.failed:
+            found = "again" if self.base is None else f"={self.base + self.failed[what]}"
+        self.failed.setdefault(what, self.position)
+        return found
+
+    def _unanswered(self, index: int, row: Row) -> Row:
+        if index in self.pairs.later and not self._prompted_after(index):
+            return replace(row, outcome="later")
+        last = self._is_last(index)
+        if self.around.alive and not self._prompted_after(index):
+            return replace(row, sign="run", trouble=False)
+        second = "nothing written after this" if last else ""
+        return replace(row, sign="open", outcome="no result", trouble=True, second=second)
+
+    def _prompted_after(self, index: int) -> bool:
+        """Did a person speak after this? Then the call is not waited for any more."""
+        if self.around.gist(self.number).last_user > index:
+            return True
+        ahead = range(self.number + 1, min(self.number + LOOK + 1, self.around.chunks))
+        return any(self.around.gist(number).last_user >= 0 for number in ahead)
+
+    def _is_last(self, index: int) -> bool:
+        if any(not record.quiet for record in self.records[index + 1 :]):
+            return False
+        ahead = range(self.number + 1, min(self.number + 3, self.around.chunks))
+        return not any(not r.quiet for number in ahead for r in self.around.chunk(number).records)
+
+    def _took(self, call: Activity, request: Record, answer: Record) -> str:
+        """From the log's own narration where it has one: a native log writes both at once."""
+        seconds = self.spans.get((call.name, call.arguments))
+        if seconds is None and self.number and not self.spans:
+            self.spans = _spans(self.around.chunk(self.number - 1)) | self.spans
+            seconds = self.spans.get((call.name, call.arguments))
+        if seconds is None:
+            seconds = _between(request.at, answer.at)
+        return took(seconds) if seconds >= 0 and request.at and answer.at else ""
+
+    # -- events -----------------------------------------------------------------------------
+
+    def _event(self, index: int, record: Record, event: Event) -> Row | None:
+        if event.kind == "toolCallStart":
+            return self._narrated(index, record, event)
+        if index in self.pairs.request:
+            start = self._start_of(self.pairs.request[index], event, record)
+            if start and self._stands_alone(self.pairs.request[index]):
+                return None
+        words = one_line(event.text) or one_line(event.tool) or one_line(event.kind)
+        if event.ok is False and not record.quiet:
+            return self._row(record, "event", "event", words, sign="fail", trouble=True)
+        if record.quiet:
+            parts = (event.kind, event.tool, event.text, str(event.iteration or ""))
+            words = " ".join(filter(None, map(one_line, parts)))
+        return self._row(record, "event", "event", words, sign="event")
+
+    def _start_of(self, where: At, event: Event, record: Record) -> bool:
+        """Note how long the call took that this event ends; is there a start to it?"""
+        start = self.around.chunk(where[0]).records[where[1]]
+        if isinstance(start.payload, Event):
+            spent = _between(start.at, record.at)
+            self.spans[start.payload.tool, start.payload.text] = spent
+            return True
+        return False
+
+    def _stands_alone(self, where: At) -> bool:
+        """Is the call that starts here known from events only: no message comes after it?"""
+        number, index = where
+        if self.around.gist(number).last_message > index:
+            return False
+        last = min(number + LOOK, self.around.chunks - 1)
+        if any(self.around.gist(k).last_message >= 0 for k in range(number + 1, last + 1)):
+            return False
+        return number + LOOK + 1 >= self.around.chunks
+
+    def _narrated(self, index: int, record: Record, event: Event) -> Row:
+        body = one_line(telling(event.text))
+        name = one_line(event.tool) or "call"
+        if not self._stands_alone((self.number, index)):
+            words = " ".join(filter(None, (event.kind, name, body)))
+            return self._row(record, "event", "event", words, sign="event")
+        row = self._row(record, "call", name, body, quiet=False)
+        where = self.pairs.response.get(index)
+        if where is None:
+            return self._unanswered(index, row)
+        end = self.around.chunk(where[0]).records[where[1]]
+        outcome = event_outcome(end.payload) if isinstance(end.payload, Event) else Outcome()
+        seconds = _between(record.at, end.at)
+        return replace(
+            row, records=(record, end), sign="fail" if outcome.failed else "ok",
+            outcome=outcome.words, outcome_bad=outcome.failed, second=outcome.second,
+            trouble=outcome.failed, took=took(seconds) if seconds >= 0 else "",
+        )  # fmt: skip
+
+    def _storm_over(self, after: Record | None) -> Iterator[Row]:
+        """The retries so far as one row; `after` is what came then."""
+        if not self.storm:
+            return
+        storm, self.storm = self.storm, []
+        texts = [r.payload.text for r in storm if isinstance(r.payload, Event)]
+        waits = [_between(a.at, b.at) for a, b in pairwise(storm)]
+        second = ", ".join(filter(None, (_waited(waits), _how_ended(after))))
+        tries = f"{len(storm)} tries" if len(storm) > 1 else "retry"
+        spent = _between(storm[0].at, (after or storm[-1]).at)
+        yield self._row(
+            storm[0], "retries", "model", one_line(texts[-1] if texts else "") or "retry",
+            sign="fail", outcome=tries, outcome_bad=True, trouble=True, second=second,
+            took=took(spent) if spent > 0 else "", records=tuple(storm),
+        )  # fmt: skip
+
+    # -- the others -------------------------------------------------------------------------
+
+    def _rest(self, record: Record) -> Row:
+        payload = record.payload
+        if isinstance(payload, Reset):
+            return self._reset(record, payload)
+        if isinstance(payload, Result):
+            return self._result(record, payload)
+        if isinstance(payload, Meta):
+            parts = (payload.task, payload.model, payload.workdir)
+            body = " · ".join(filter(None, map(one_line, parts)))
+            return self._row(record, "event", "meta", body, sign="event", quiet=True)
+        assert isinstance(payload, Other)
+        name = one_line(payload.name) or "record"
+        keys = ", ".join(map(str, payload.data)) if isinstance(payload.data, dict) else ""
+        body = f"{name} · {one_line(keys)}" if keys else name
+        big = size(record.span.length) if record.span.length > LONG else ""
+        return self._row(record, "other", "other", body, outcome=big)
+
+    def _reset(self, record: Record, reset: Reset) -> Row:
+        why = one_line(reset.why) or "context reset"
+        if reset.turns is not None or reset.keep is not None:
+            return self._row(record, "reset", "", why)
+        if self.n is None:
+            return self._row(record, "reset", "", f"{why} · what is above is history now")
+        history = f"1 to {self.n:,} are history now" if self.n else "nothing before it"
+        return self._row(record, "reset", "", f"{why} · {history}")
+
+    def _result(self, record: Record, result: Result) -> Row:
+        bad = bool(result.code or result.error)
+        reason = "" if result.error else result.reason
+        words = [one_line(text) for text in (reason, result.error, result.message)]
+        body = " · ".join(dict.fromkeys(filter(None, ("end of run", *words))))
+        return self._row(record, "end", "", body, sign="fail" if bad else "ok", trouble=bad)
+
+    def _damage(self, damage: Damage) -> Row:
+        span = damage.span
+        place = (span.offset, 1000 if damage.mild else 0)
+        if damage.torn and self.around.alive:
+            body = f"half a line so far · {size(span.length)}"
+            return Row(place, "writing", "writing", body, "run", at="", damage=damage)
+        line = self._line(span.offset)
+        where = f"line {line:,} · " if line else ""
+        body = f"{where}byte {span.offset:,} · {span.length:,} bytes"
+        saved = self._beside(damage)
+        return Row(
+            place, "damage", "damage", body, "bytes", at=self.before, second=damage.why,
+            outcome=f"{saved} of {saved + 1}" if saved and not damage.mild else "",
+            trouble=True, damage=damage, line=line,
+        )  # fmt: skip
+
+    def _beside(self, damage: Damage) -> int:
+        """Records that the same line gave."""
+        line = self.chunk.line_of(damage.span.offset)
+        return sum(self.chunk.line_of(r.span.offset) == line for r in self.records)
+
+
+@lru_cache(maxsize=1024)
+def seconds_of(at: str) -> float | None:
+    """POSIX seconds of an RFC 3339 text; None when it is none."""
+    time = moment(at)
+    return time.timestamp() if time else None
+
+
+def _between(before: str, after: str) -> float:
+    """Seconds from one time to another; -1 where one of them is not told."""
+    a, b = seconds_of(before), seconds_of(after)
+    return b - a if a is not None and b is not None else -1.0
+
+
+def _spans(chunk: Chunk) -> dict[tuple[str, str], float]:
+    """How long the calls of a chunk took by its events, by tool and arguments."""
+    running: dict[str, list[Record]] = {}
+    found: dict[tuple[str, str], float] = {}
+    for record in chunk.records:
+        event = record.payload
+        if not isinstance(event, Event) or not event.kind.startswith("toolCall"):
+            continue
+        if event.kind == "toolCallStart":
+            running.setdefault(event.tool, []).append(record)
+        elif waiting := running.get(event.tool):
+            start = waiting.pop()
+            if isinstance(start.payload, Event):
+                spent = _between(start.at, record.at)
+                found[event.tool, start.payload.text] = spent
+    return found
+
+
+def _waited(waits: list[float]) -> str:
+    if not waits:
+        return ""
+    shown = [took(round(seconds)) if seconds >= 10 else f"{seconds:.0f}s" for seconds in waits]
+    if len(shown) > 6:
+        return f"waits {shown[0]} {shown[1]} {shown[2]} … {shown[-1]}"
+    return f"waits {' '.join(shown)}"
+
+
+def _how_ended(after: Record | None) -> str:
+    if after is None:
+        return ""
+    if isinstance(after.payload, Result) and (after.payload.code or after.payload.error):
+        return "then the run ended"
+    if isinstance(after.payload, Message) and shown_type(after.payload) != "user":
+        return "then it answered"
+    return ""
+
+
+def _prose(message: Message) -> str:
+    """The words of a text as one line: line breaks become spaces."""
+    return _with_images(visible(" ".join(message.text[:1500].split())), message)
+
+
+def _line_of(message: Message) -> str:
+    return _with_images(one_line(message.text), message)
+
+
+def _with_images(text: str, message: Message) -> str:
+    if not message.images:
+        return text
+    noun = "image" if len(message.images) == 1 else f"{len(message.images)} images"
+    return f"{text} [{noun}]" if text else f"[{noun}]"

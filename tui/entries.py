@@ -1,0 +1,260 @@
+"""The list of sessions as lines: what stands where, and how each session looks. Pure.
+
+A session that ended well has one line, a troubled or live one two (the second says how it stands,
+in its colour), so trouble takes the room. From `TABLE` columns on each has one line of a table.
+Heights depend on the sessions only, never on the cursor.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from datetime import datetime
+
+from sessionlog.records import Entry, moment
+from sessionlog.text import ago, clip, one_line, pad, visible, width
+from tui.lines import Line, Piece
+from tui.signs import COLOURS, SIGNS, badge, is_troubled, state_of
+
+TABLE = 60
+"""Columns from which on the list is a table."""
+WIDE = 44
+"""Columns from which on a one-line row names its agent."""
+_SEEN = 200
+"""Characters of a log's text that are looked at for a row."""
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """Which sessions are shown."""
+
+    state: str = ""
+    """Name of a sign ("fail", "open", ...); "" for all."""
+    text: str = ""
+
+    def __call__(self, entry: Entry) -> bool:
+        if self.state and state_of(entry) != self.state:
+            return False
+        if not self.text:
+            return True
+        told = (entry.title, entry.id, entry.agent, entry.workdir, entry.stop, entry.model,
+                entry.reason or "", entry.path)  # fmt: skip
+        words = "\n".join(told).casefold()
+        return all(word in words for word in self.text.casefold().split())
+
+
+class Rows:
+    """Sessions laid out under each other, with a rule before each day. O(sessions) to make."""
+
+    def __init__(self, entries: Iterable[Entry], *, table: bool, now: float) -> None:
+        self.entries = tuple(entries)
+        self.days: list[str] = []
+        """The rule above each session; "" where the day goes on."""
+        self.tops: list[int] = []
+        """The first line of each session, its rule included."""
+        y, last = 0, ""
+        today = datetime.fromtimestamp(now).astimezone().date().isoformat()
+        date_of = _Dates()
+        for entry in self.entries:
+            date = date_of(entry.started or entry.updated)
+            rule = _day(date, today) if date != last else ""
+            last = date
+            self.days.append(rule)
+            self.tops.append(y)
+            y += (1 if table or not is_troubled(entry) else 2) + bool(rule)
+        self.height = y
+
+    def at(self, y: int) -> tuple[int, int]:
+        """(index of the session, line of it: 0 is its first, -1 its day's rule) at line y."""
+        index = bisect_right(self.tops, y) - 1
+        return index, y - self.tops[index] - bool(self.days[index])
+
+    def span(self, index: int) -> tuple[int, int]:
+        """First line of a session (its rule included) and the line after its last."""
+        after = self.tops[index + 1] if index + 1 < len(self.tops) else self.height
+        return self.tops[index], after
+
+
+class _Dates:
+    """Local dates of RFC 3339 times; those of one hour are looked up once."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, str] = {}
+
+    def __call__(self, at: str) -> str:
+        key = f"{at[:13]}{at[19:]}"
+        date = self._known.get(key)
+        if date is None:
+            time = moment(at)
+            date = self._known[key] = time.astimezone().date().isoformat() if time else ""
+        return date
+
+
+def _day(date: str, today: str) -> str:
+    if not date:
+        return "no date"
+    if date == today:
+        return "today"
+    day = datetime.fromisoformat(date)
+    return day.strftime("%a %-d %b" if date[:4] == today[:4] else "%a %-d %b %Y")
+
+
+def lines_of(entry: Entry, columns: int, now: float, selected: bool, focused: bool) -> list[Line]:
+    """How a session looks in the list: one or two lines."""
+    tint = "" if not selected else "sel" if focused else "sel-off"
+    gutter = ("▌", "accent" if focused else "fg-3") if selected else (" ", "")
+    state = state_of(entry)
+    head = [gutter, SIGNS[state], (" ", "")]
+    title = _titled(entry, state, selected)
+    age = (f"{_age(entry, now):>4} ", "fg-3")
+    if columns >= TABLE:
+        return [_table(entry, columns, now, head, title, age, tint)]
+    marks = _spaced(badge(entry.damage))
+    if not is_troubled(entry):
+        agent = [(f" {_agent(entry)}", "fg-3")] if columns >= WIDE else []
+        return [Line([*head, *title], [*marks, *agent, (" ", ""), age], tint)]
+    second: list[Piece] = [gutter, ("  ", ""), (_reason(entry), COLOURS.get(state, "fg-2"))]
+    told = (f" {_agent(entry).strip()} {_ran(entry, now):>5} ", "fg-3")
+    return [Line([*head, *title], [(" ", ""), age], tint), Line(second, [*marks, told], tint)]
+
+
+def _table(
+    entry: Entry, columns: int, now: float, head: list[Piece], title: list[Piece], age: Piece,
+    tint: str,
+) -> Line:  # fmt: skip
+    room = columns * 42 // 100 - 2
+    used, cells = 0, []
+    for text, style in title:
+        text = clip(text, room - used)
+        used += width(text)
+        cells.append((text, style))
+    reason = (_reason(entry), COLOURS.get(state_of(entry), "fg-3"))
+    marks = _spaced(badge(entry.damage))
+    right: list[Piece] = [
+        (" ", ""), *marks, (f" {_agent(entry):>6} {_ran(entry, now):>5} ", "fg-3"), age,
+    ]  # fmt: skip
+    return Line([*head, *cells, (" " * (room - used + 1), ""), reason], right, tint)
+
+
+def _titled(entry: Entry, state: str, selected: bool) -> list[Piece]:
+    text = one_line(entry.title[:_SEEN])
+    style = "fg-1 bold" if selected else "fg" if is_troubled(entry) else "fg-2"
+    if not text:
+        text, style = visible(entry.id[:_SEEN]), style if selected else "fg-3"
+    if state == "nolog" and not selected:
+        style = "fg-3"
+    origin = entry.forked_from
+    if origin is not None:
+        at = "end" if origin.at is None else str(origin.at)
+        return [(f"@{at} ", "accent"), (text, style)]
+    return [("@end ", "accent"), (text, style)] if entry.resumed_from else [(text, style)]
+
+
+def _reason(entry: Entry) -> str:
+    """How it stands, in a few words."""
+    text = one_line((entry.stop if entry.status else entry.reason or "")[:_SEEN])
+    state = state_of(entry)
+    if state == "torn" and "torn" not in text:
+        return f"torn line, {text}" if text else "torn line"
+    if state == "nolog":  # the library's sentence names the path first; the row has it already
+        return text.rpartition(": ")[2] or text
+    return text or ("done" if state == "ok" else "no verdict recorded" if state == "ended" else "")
+
+
+def _agent(entry: Entry) -> str:
+    """At most six columns."""
+    return clip(visible(entry.agent or (entry.format if entry.status else "")), 6)
+
+
+def _age(entry: Entry, now: float) -> str:
+    time = moment(entry.started or entry.updated)
+    return ago(now - time.timestamp()) if time else ""
+
+
+def _ran(entry: Entry, now: float) -> str:
+    """How long it ran, in at most five columns; of a live run: so far."""
+    start, end = moment(entry.started), moment(entry.updated)
+    if start is None:
+        return ""
+    if state_of(entry) == "run":
+        return span(now - start.timestamp())
+    return span((end - start).total_seconds()) if end else ""
+
+
+def span(seconds: float) -> str:
+    """A run's length in at most five columns: 3s, 18m, 4h29m, 3d04h, 40d."""
+    left = int(max(seconds, 0))
+    if left < 60:
+        return f"{left}s"
+    if left < 3600:
+        return f"{left // 60}m"
+    if left < 86400:
+        return f"{left // 3600}h{left % 3600 // 60:02}m"
+    days = left // 86400
+    return f"{days}d{left % 86400 // 3600:02}h" if days < 100 else f"{min(days, 9999)}d"
+
+
+def _spaced(pieces: list[Piece]) -> list[Piece]:
+    return [(" ", ""), *pieces] if pieces else []
+
+
+def rule(label: str, columns: int) -> Line:
+    """`today ────`"""
+    return Line([(f" {label} ", "fg-3"), ("─" * (columns - width(label) - 3), "line"), (" ", "")])
+
+
+def title(columns: int, focused: bool, right: str) -> Line:
+    """The pane's title."""
+    gutter = ("▌", "accent") if focused else (" ", "")
+    style = "fg-1 bold" if focused else "fg-2"
+    return Line([gutter, ("Sessions", style)], [(f" {right} ", "fg-3")], "surface")
+
+
+def hidden(of: int, why: Filter, columns: int) -> list[Line]:
+    """What is shown where the filter hides every session."""
+    words = [f"only {why.state}"] if why.state else []
+    words += [f"“{visible(why.text)}”"] if why.text else []
+    said = f" 0 of {of} · {' · '.join(words)} "
+    return [Line([]), Line([(said, "fg")]), Line([(" o a", "fg-1 bold"), (" shows all", "fg-2")])]
+
+
+def empty(looked: Iterable[tuple[str, str]], columns: int) -> list[Line]:
+    """Nothing found: where it looked, and how to get something."""
+    indent = " " * max(1, (columns - 70) // 4)
+    lines = [Line([]), Line([]), Line([(f"{indent}No sessions yet.", "fg-1 bold")]), Line([])]
+    lines.append(Line([(f"{indent}Looked in", "fg-2")]))
+    for path, finding in looked:
+        style = "open" if "read" in finding else "fg-3"
+        path = pad(path, min(44, max(columns - len(indent) - 22, 8)))
+        lines.append(Line([(f"{indent}  {path}  ", "fg"), (finding, style)]))
+    watching = ("watching: the first log to appear shows here", "fg-2")
+    lines.append(Line([(f"{indent}  ► ", "run"), watching]))
+    lines += [Line([]), Line([(f"{indent}From a shell", "fg-2")])]
+    for command, what in (
+        ("sessionlog demo", "a night of telling sessions, one of them live"),
+        ("sessionlog ~/some/folder", "another folder, or a single log"),
+    ):
+        lines.append(Line([(f"{indent}  $ ", "fg-3"), (f"{command:26}", "fg"), (what, "fg-2")]))
+    lines += [Line([]), Line([(f"{indent}Signs", "fg-2")])]
+    return [*lines, *legend(f"{indent}  ")]
+
+
+def legend(indent: str) -> list[Line]:
+    """The signs in words."""
+
+    def row(*names: tuple[str, str]) -> Line:
+        pieces: list[Piece] = [(indent, "")]
+        for name, word in names:
+            pieces += [SIGNS[name], (f" {word}   ", "fg")]
+        return Line(pieces)
+
+    return [
+        row(("ok", "ok"), ("fail", "failed"), ("ended", "ended, no verdict"), ("run", "running")),
+        row(("open", "unfinished, or a call without a result"), ("torn", "truncated")),
+        row(("bytes", "damaged bytes"), ("user", "user turn"), ("summary", "summary of a reset")),
+    ]
+
+
+Clock = Callable[[], float]
+"""Seconds since the epoch; tests give a frozen one."""

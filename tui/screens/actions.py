@@ -1,0 +1,369 @@
+"""What each command does, one method a command; what is not here is the focused pane's own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from sessionlog.records import Entry, Status
+from tui import copying, messages
+from tui.commands import DETAIL, LIST, TIMELINE, Command
+from tui.folds import Filter
+from tui.rows import Row
+from tui.widgets.detail_pane import DetailPane
+
+if TYPE_CHECKING:
+    from tui.screens.browser import Browser
+
+_PANES = (LIST, TIMELINE, DETAIL)
+_DETAIL: dict[str, Callable[[DetailPane], None]] = {
+    "cursor_down": lambda pane: pane.scroll_lines(1),
+    "cursor_up": lambda pane: pane.scroll_lines(-1),
+    "half_page_down": lambda pane: pane.scroll_pages(0.5),
+    "half_page_up": lambda pane: pane.scroll_pages(-0.5),
+    "page_down": lambda pane: pane.scroll_pages(1),
+    "page_up": lambda pane: pane.scroll_pages(-1),
+    "home": DetailPane.scroll_to_start,
+    "end": DetailPane.scroll_to_end,
+    "toggle_fold": DetailPane.toggle_fold,
+}
+"""What the moving keys mean in the detail."""
+_NEEDS_ROW = ("copy_row", "copy_command", "copy_json", "toggle_raw", "detail_down", "detail_up")
+
+
+class Actions:
+    """The commands, on a browser."""
+
+    def __init__(self, browser: Browser) -> None:
+        self._at = browser
+
+    def run(self, command: Command) -> None:
+        """Do it, or say why not."""
+        refused = self.refused(command.id)
+        if refused:
+            self._at.status.answer(refused)
+            return
+        method = self.method(command.id)
+        method()
+
+    def method(self, id: str) -> Callable[[], object]:
+        """What does the command: a method here, else one of the pane, else of the timeline."""
+        at = self._at
+        own = getattr(self, id, None)
+        if own is None and at.view.focus == DETAIL and id in _DETAIL:
+            return lambda: _DETAIL[id](at.detail)
+        pane = at.sessions if at.view.focus == LIST else at.timeline
+        found: Callable[[], object] = own or getattr(pane, id)
+        return found
+
+    def refused(self, id: str) -> str:
+        """Why the command cannot act now; "" when it can."""
+        at = self._at
+        if id in ("fork", "repair"):
+            return self._not_acting(id)
+        if id in ("copy_id", "copy_path", "open") and at.view.focus == LIST:
+            return "" if at.sessions.selected else "no session is selected"
+        if id in _NEEDS_ROW and at.detail.row is None:
+            return "no row is selected"
+        if id == "toggle_follow" and not at.view.live:
+            return "follow: nothing writes to this log now"
+        return ""
+
+    def _not_acting(self, what: str) -> str:
+        from sessionlog.formats.table import FORMATS
+
+        entry = self._target
+        if entry is None:
+            return f"{what}: no session is selected"
+        if entry.status is None:
+            return f"{what}: this is no session log"
+        form = next((form for form in FORMATS if form.name == entry.format), None)
+        if form is None or form.actor is None:
+            done = "forked" if what == "fork" else "repaired"
+            return f"{what}: {entry.format} logs cannot be {done} yet"
+        if what == "repair" and entry.status is Status.RUNNING:
+            return "repair: its writer is alive; stop it first, or fork instead"
+        return ""
+
+    @property
+    def _target(self) -> Entry | None:
+        """The session that a command is about."""
+        return self._at.sessions.selected if self._at.view.focus == LIST else self._at.entry
+
+    @property
+    def _row(self) -> Row | None:
+        return self._at.detail.row
+
+    # -- panes ---------------------------------------------------------------------------------
+
+    def open(self) -> None:
+        """One step in."""
+        at = self._at
+        if at.view.focus == LIST:
+            at.open(at.sessions.selected)
+            self._to(TIMELINE)
+        elif at.view.focus == TIMELINE:
+            self._to(DETAIL)
+
+    def leave(self) -> None:
+        """One step out: a warning, a filter, a zoom, a pane."""
+        at = self._at
+        if at.view.focus == DETAIL:
+            self._to(TIMELINE)
+        elif at.view.zoomed:
+            self.zoom()
+        elif at.status.dealt_with():
+            return
+        elif at.view.focus == TIMELINE and self._filters_rows:
+            at.timeline.set_filter("all")
+        elif at.view.focus == TIMELINE and at.view.has_list:
+            self._to(LIST)
+        elif at.view.focus == LIST and (at.sessions.filter.text or at.sessions.filter.state):
+            at.sessions.set_filter(state="", text="")
+        else:
+            at.status.answer("q quits")
+        at.tell()
+
+    @property
+    def _filters_rows(self) -> bool:
+        timeline = self._at.timeline.timeline
+        return timeline is not None and timeline.filter != Filter()
+
+    def pane_left(self) -> None:
+        """The pane to the left."""
+        self._step(-1, wraps=False)
+
+    def pane_right(self) -> None:
+        """The pane to the right."""
+        self._step(1, wraps=False)
+
+    def pane_next(self) -> None:
+        """The next pane, around."""
+        self._step(1, wraps=True)
+
+    def pane_previous(self) -> None:
+        """The pane before, around."""
+        self._step(-1, wraps=True)
+
+    def _step(self, by: int, *, wraps: bool) -> None:
+        names = _PANES if self._at.view.has_list else _PANES[1:]
+        at = names.index(self._at.view.focus) + by
+        self._to(names[at % len(names)] if wraps else names[min(max(at, 0), len(names) - 1)])
+
+    def _to(self, name: str) -> None:
+        if name != LIST and not self._at.view.has_log:
+            self._at.status.answer("no session is open")
+            return
+        self._at.focus_pane(name)
+
+    def zoom(self) -> None:
+        """The focused pane alone, or all again."""
+        at = self._at
+        at.view = replace(at.view, zoomed=not at.view.zoomed)
+        at.place()
+
+    def detail_down(self) -> None:
+        """Scroll the detail from the timeline."""
+        self._at.detail.scroll_lines(3)
+
+    def detail_up(self) -> None:
+        """Scroll the detail from the timeline."""
+        self._at.detail.scroll_lines(-3)
+
+    def toggle_raw(self) -> None:
+        """The record as it stands, or as it is shown."""
+        self._at.detail.toggle_raw()
+        if self._at.is_narrow:
+            self._to(DETAIL)
+
+    def toggle_clock(self) -> None:
+        """Local time, time since the start, UTC."""
+        at = self._at
+        name = at.timeline.toggle_clock()
+        at.detail.set_clock(at.clock_of(name))
+        at.tell()
+
+    # -- jumps back ----------------------------------------------------------------------------
+
+    def prev_trouble(self) -> None:
+        """The trouble before."""
+        self._at.timeline.next_trouble(forward=False)
+
+    def prev_user(self) -> None:
+        """The user turn before."""
+        self._at.timeline.next_user(forward=False)
+
+    def prev_reset(self) -> None:
+        """The reset before."""
+        self._at.timeline.next_reset(forward=False)
+
+    def find_prev(self) -> None:
+        """The hit before."""
+        self._at.timeline.find_next(forward=False)
+
+    # -- find and filter -----------------------------------------------------------------------
+
+    def filter(self) -> None:
+        """Ask for the text that sessions must have."""
+        self._at.ask("filter", "filter", self._at.sessions.filter.text)
+
+    def find(self) -> None:
+        """Ask for a text to find."""
+        self._at.ask("find", "find")
+
+    def goto(self) -> None:
+        """Ask for a place."""
+        self._at.ask("goto", "go to  143, 03:31, +5m, 50%:")
+
+    def typed(self, purpose: str, text: str) -> None:
+        """The list is filtered while the text is typed."""
+        if purpose == "filter":
+            self._at.sessions.set_filter(text=text)
+
+    def given(self, purpose: str, text: str) -> None:
+        """The prompt has been answered."""
+        at = self._at
+        if purpose == "filter":
+            at.sessions.set_filter(text=text)
+        elif purpose == "find":
+            at.timeline.find(text)
+        elif purpose == "goto" and text:
+            at.timeline.goto(text)
+        elif purpose == "tool":
+            at.timeline.set_filter("tool", text)
+        at.tell()
+
+    def undone(self, purpose: str) -> None:
+        """The prompt was left."""
+        if purpose == "filter":
+            self._at.sessions.set_filter(text="")
+
+    def only_tool(self) -> None:
+        """Ask which tool; the row's own is a good guess."""
+        row = self._row
+        self._at.ask("tool", "only the tool", row.label if row and row.sort == "call" else "")
+
+    def _rows(self, what: str) -> None:
+        self._at.timeline.set_filter(what)
+        self._at.tell()
+
+    def only_errors(self) -> None:
+        """Rows that are troubles."""
+        self._rows("errors")
+
+    def only_user(self) -> None:
+        """User turns."""
+        self._rows("user")
+
+    def only_calls(self) -> None:
+        """Calls."""
+        self._rows("calls")
+
+    def only_messages(self) -> None:
+        """Messages."""
+        self._rows("messages")
+
+    def only_quiet(self) -> None:
+        """Quiet rows too."""
+        self._rows("quiet")
+
+    def only_all(self) -> None:
+        """All rows again."""
+        self._rows("all")
+
+    def _sessions(self, state: str) -> None:
+        self._at.sessions.set_filter(state=state)
+        self._at.tell()
+
+    def only_failed(self) -> None:
+        """Failed sessions."""
+        self._sessions("fail")
+
+    def only_open(self) -> None:
+        """Unfinished sessions."""
+        self._sessions("open")
+
+    def only_running(self) -> None:
+        """Running sessions."""
+        self._sessions("run")
+
+    def only_truncated(self) -> None:
+        """Truncated sessions."""
+        self._sessions("torn")
+
+    def only_every(self) -> None:
+        """All sessions again."""
+        self._at.sessions.set_filter(state="", text="")
+        self._at.tell()
+
+    # -- acting --------------------------------------------------------------------------------
+
+    def fork(self) -> None:
+        """Preview a fork at the row, or of the whole session."""
+        from tui.screens.fork import ForkDialog
+
+        entry, row = self._target, self._row if self._at.view.focus != LIST else None
+        if entry is not None:
+            self._at.app.push_screen(ForkDialog(entry, row), self._at.made)
+
+    def repair(self) -> None:
+        """Preview a repair."""
+        from tui.screens.repair import RepairDialog
+
+        entry = self._target
+        if entry is not None:
+            self._at.app.push_screen(RepairDialog(entry), self._at.made)
+
+    def copy_row(self) -> None:
+        """Copy the row as it reads."""
+        if self._row:
+            self._copy("the row", copying.of_row(self._row))
+
+    def copy_command(self) -> None:
+        """Copy the call's telling argument."""
+        if self._row:
+            self._copy("the command", copying.of_command(self._row))
+
+    def copy_json(self) -> None:
+        """Copy the record as it stands."""
+        if self._row and self._at.log_file:
+            self._copy("the JSON", copying.of_json(self._row, self._at.log_file.raw))
+
+    def copy_id(self) -> None:
+        """Copy the session's id."""
+        if self._target:
+            self._copy("the id", copying.of_id(self._target))
+
+    def copy_path(self) -> None:
+        """Copy the log's path."""
+        if self._target:
+            self._copy("the path", copying.of_path(self._target))
+
+    def _copy(self, what: str, text: str) -> None:
+        if not text:
+            self._at.status.answer(f"{what} is empty here")
+            return
+        self._at.app.copy_to_clipboard(text)
+        masked = ", secrets masked" if "…masked" in text else ""
+        self._at.status.answer(f"copied {what}{masked}")
+
+    # -- program -------------------------------------------------------------------------------
+
+    def theme(self) -> None:
+        """The next theme."""
+        self._at.post_message(messages.NextTheme())
+
+    def palette(self) -> None:
+        """Every command by name."""
+        self._at.app.action_command_palette()
+
+    def help(self) -> None:
+        """Keys and signs."""
+        from tui.screens.help import Help
+
+        self._at.app.push_screen(Help())
+
+    def quit(self) -> None:
+        """Leave."""
+        self._at.app.exit()

@@ -1,0 +1,450 @@
+"""The screen: sessions, the timeline of one, the detail of a row.
+
+It owns the state and is the only one to change it: widgets and workers post messages, handlers
+here take them. What each key does stands in `actions`, where the panes are in `tui.layout`.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from itertools import islice
+
+from textual import events, on
+from textual.app import ComposeResult
+from textual.layout import Layout
+from textual.screen import Screen
+from textual.widget import Widget
+from textual.worker import get_current_worker
+
+from sessionlog.errors import SessionLogError
+from sessionlog.life import Witness
+from sessionlog.listing import glance, ordered
+from sessionlog.records import Entry, Kind, Record, Status
+from sessionlog.text import visible
+from sessionlog.window import Log
+from tui import commands, messages, workers
+from tui.layout import NARROW, PaneLayout, View
+from tui.lines import Line, Piece
+from tui.previews import home
+from tui.row_lines import CLOCKS, Clock
+from tui.screens.actions import Actions
+from tui.widgets.detail_pane import DetailPane
+from tui.widgets.key_line import KeyLine
+from tui.widgets.line_widget import LineWidget
+from tui.widgets.prompt import Prompt
+from tui.widgets.session_list import SessionList
+from tui.widgets.status_line import StatusLine
+from tui.widgets.stop_header import StopHeader
+from tui.widgets.timeline_view import TimelineView
+from tui.widgets.top_bar import TopBar
+
+_HEADER_RECORDS = 400
+"""How many of the last records the head of a session goes by."""
+_REST = 0.06
+"""Seconds the cursor rests on a session before it is opened: a held key opens none."""
+_GROW = 0.25
+"""Seconds between two looks at the open log, beside what the folder's watch tells."""
+
+
+class Divider(LineWidget):
+    """The one column between two panes."""
+
+    def line(self, y: int, width: int) -> Line:
+        return Line([("│", "line")])
+
+
+class Browser(Screen[None], inherit_bindings=False):
+    """Sessions, timeline, detail."""
+
+    AUTO_FOCUS = None
+    ALLOW_SELECT = False
+
+    def __init__(self, catalogue: workers.Catalogue, *, clock: Callable[[], float]) -> None:
+        super().__init__()
+        self._catalogue = catalogue
+        self._clock = clock
+        self._known = dict(catalogue.known)
+        self._keys = ""
+        self._is_gone = False
+        self._watching = "watching"
+        self._opening: Entry | None = None
+        self._writer = ""
+        """What is known of the open log's writer."""
+        lone = len(catalogue.places) == 1 and not os.path.isdir(catalogue.places[0])
+        self.view = View("timeline" if lone else "list", has_list=not lone, has_log=lone)
+        self.entry: Entry | None = None
+        """The open session; None while none is open."""
+        self.log_file: Log | None = None
+        self.panes = PaneLayout(self.view)
+        self.bar = TopBar(_short(catalogue.places), id="bar", clock=clock)
+        self.sessions = SessionList(id="list", clock=clock)
+        self.header = StopHeader(id="header", now=lambda: datetime.fromtimestamp(clock(), UTC))
+        self.timeline = TimelineView(id="timeline", now=clock)
+        self.detail = DetailPane(id="detail")
+        self.status = StatusLine(id="status")
+        self.actions = Actions(self)
+        self.keys = KeyLine(self.actions.refused, id="keys")
+        self.prompt = Prompt(id="prompt")
+
+    @property
+    def layout(self) -> Layout:
+        """Textual's styles know their own layouts only, so it is given here."""
+        return self.panes
+
+    def compose(self) -> ComposeResult:
+        """Every part is there at all times; the layout says which are seen."""
+        yield self.bar
+        yield self.sessions
+        yield Divider(id="rule")
+        yield self.header
+        yield self.timeline
+        yield Divider(id="rule2")
+        yield self.detail
+        yield self.status
+        yield self.keys
+        yield self.prompt
+
+    def on_mount(self) -> None:
+        """Show what is known; the first paint has it."""
+        self._list()
+        if not self.view.has_list:
+            self.open(self.sessions.selected)
+        self.focus_pane(self.view.focus)
+        self.call_after_refresh(self._start)
+
+    def _start(self) -> None:
+        self._work("watching folders", self._watch, group="watch")
+        self.set_interval(_GROW, self._look_at_log)
+        self.set_interval(1, self._tick)
+
+    # -- workers -------------------------------------------------------------------------------
+
+    def _work(self, what: str, work: Callable[[workers.Post, workers.Stopped], None], group: str) -> None:
+        """Run a function of `workers` in a thread; its errors show on the screen."""
+
+        def run() -> None:
+            worker = get_current_worker()
+            stopped: workers.Stopped = lambda: worker.is_cancelled  # noqa: E731
+            workers.guarded(what, lambda: work(self.post_message, stopped), self.post_message)
+
+        self.run_worker(run, thread=True, group=group, exclusive=True, exit_on_error=False)
+
+    def _watch(self, post: workers.Post, stopped: workers.Stopped) -> None:
+        workers.watch(self._catalogue, lambda: self.entry.path if self.entry else "", post, stopped)
+
+    @on(messages.Read)
+    def _read(self, message: messages.Read) -> None:
+        self._known.update((entry.path, entry) for entry in message.entries)
+        done = message.done == message.total
+        self.sessions.progress = "" if done else f"{message.done:,} of {message.total:,} read"
+        self._list()
+
+    @on(messages.Changed)
+    def _changed(self, message: messages.Changed) -> None:
+        for path in message.gone:
+            self._known.pop(path, None)
+        self._known.update((entry.path, entry) for entry in message.entries)
+        self._list()
+
+    @on(messages.LogGrew)
+    def _grew(self, message: messages.LogGrew) -> None:
+        if self.entry and self.entry.path == message.path:
+            self._look_at_log()
+
+    @on(messages.WatchState)
+    def _watch_state(self, message: messages.WatchState) -> None:
+        self._watching = "polling" if message.problem else "watching"
+        if message.problem:
+            self.status.warn(message.problem)
+        self.tell()
+
+    @on(messages.Failed)
+    def _failed(self, message: messages.Failed) -> None:
+        self.status.warn(f"{message.what} ended: {message.error}")
+
+    @on(messages.Made)
+    def _made(self, message: messages.Made) -> None:
+        """A fork or a repair is in the list at once, and selected."""
+        entry = glance(message.path)
+        self._known[entry.path] = entry
+        self.view = replace(self.view, has_list=True)
+        self.sessions.set_filter(state="", text="")
+        self._list()
+        self.sessions.select(entry.path)
+        self.open(entry)
+        self.status.answer(message.said)
+
+    # -- what is open --------------------------------------------------------------------------
+
+    def _list(self) -> None:
+        """Give the list and the bar the sessions as they are known now."""
+        entries = ordered(self._known.values())
+        self.sessions.looked = None
+        if not entries and not self._catalogue.rest:
+            self.sessions.looked = _looked(self._catalogue.places)
+        self.sessions.update(entries)
+        self.bar.update(entries)
+        self.tell()
+
+    @on(SessionList.Moved)
+    def _moved(self, message: SessionList.Moved) -> None:
+        """Open the session under the cursor once the cursor rests."""
+        if message.entry and self.entry and message.entry.path == self.entry.path:
+            self._renew(message.entry)
+            return
+        self._opening = message.entry
+        if self.log_file is None:
+            self._open_soon()
+        else:
+            self.set_timer(_REST, self._open_soon)
+        self.tell()
+
+    def _open_soon(self) -> None:
+        if self._opening is self.sessions.selected:
+            self.open(self._opening)
+
+    @on(SessionList.Opened)
+    def _opened(self, message: SessionList.Opened) -> None:
+        self.open(message.entry)
+        self.focus_pane(commands.TIMELINE)
+
+    def open(self, entry: Entry | None) -> None:
+        """Show a session's log at its end; one that cannot be read says why."""
+        if entry is None or (self.entry and entry.path == self.entry.path):
+            return
+        self.timeline.close()
+        if self.log_file is not None:
+            self.log_file.close()
+        self.entry, self.log_file = entry, None
+        self._writer, self._is_gone = "", False
+        self.detail.show(None, None)
+        try:
+            self.log_file = open_log(entry)
+        except SessionLogError as error:
+            self.status.answer(str(error))
+        else:
+            self.timeline.open(self.log_file, _alive(entry))
+        self.view = replace(self.view, has_log=True)
+        self._renew(entry)
+
+    def _renew(self, entry: Entry) -> None:
+        """The open session stands otherwise than before, or grew."""
+        was, self.entry = self.entry, entry
+        if was and was.status is Status.RUNNING and entry.status is not Status.RUNNING:
+            self._writer = "gone"
+        elif entry.status is Status.RUNNING and not self._writer:
+            self._writer = writer_of(entry)
+        records = []
+        if self.log_file is not None:
+            records = list(islice(self.log_file.newest_first(), _HEADER_RECORDS))[::-1]
+            self.timeline.judge(False if self._writer == "gone" else _alive(entry))
+        self.header.show(entry, records, before=self._before(records), writer=self._writer)
+        self.view = replace(self.view, live=entry.status is Status.RUNNING)
+        self.place()
+        self.keys.refresh()
+        self.tell()
+
+    def _before(self, records: Sequence[Record]) -> int | None:
+        """Messages ahead of the records, where they are counted."""
+        timeline = self.timeline.timeline
+        if timeline is None or not timeline.marks.complete(timeline.log.size):
+            return None
+        return timeline.marks.messages - sum(record.kind is Kind.MESSAGE for record in records)
+
+    def _look_at_log(self) -> None:
+        """See whether the open log grew, was replaced or is gone."""
+        if self.log_file is None or self.entry is None or self._is_gone:
+            return
+        kind = self.timeline.grown().kind
+        self._is_gone = kind == "gone"
+        if kind == "gone":
+            self.status.warn(f"{self.entry.path} is gone; what was read of it is shown")
+        elif kind == "replaced":
+            self.status.warn(f"{self.entry.path} was replaced or cut, and is read anew")
+        if kind != "none":
+            self._renew(self._known.get(self.entry.path, self.entry))
+
+    def _tick(self) -> None:
+        """What changes with the clock alone."""
+        if self.view.live:
+            self.header.refresh()
+        if int(self._clock()) % 60 == 0:
+            self.bar.refresh()
+            self.sessions.refresh()
+
+    @on(TimelineView.RowMoved)
+    def _row_moved(self, message: TimelineView.RowMoved) -> None:
+        self.detail.show(message.row, self.log_file)
+        self.tell()
+
+    @on(TimelineView.Told)
+    def _told(self, message: TimelineView.Told) -> None:
+        self.status.answer(message.text)
+        self.tell()
+
+    @on(TimelineView.FoundCount)
+    def _found_count(self, message: TimelineView.FoundCount) -> None:
+        more = "" if message.done else "+"
+        self.status.answer(f"{message.count:,}{more} hits" if message.count != 1 else "1 hit")
+
+    @on(TimelineView.Counted)
+    @on(TimelineView.FollowChanged)
+    def _timeline_changed(self) -> None:
+        self.tell()
+
+    # -- focus and layout ----------------------------------------------------------------------
+
+    @property
+    def pane(self) -> Widget:
+        """The pane that has the focus."""
+        return {"list": self.sessions, "timeline": self.timeline}.get(self.view.focus, self.detail)
+
+    def focus_pane(self, name: str) -> None:
+        """Give a pane the focus; where there is room for one, it is the one that is seen."""
+        self.view = replace(self.view, focus=name)
+        self.header.set_active(name == commands.TIMELINE)
+        self.place()
+        if self.focused is not self.prompt:
+            self.set_focus(self.pane)
+        self.keys.tell(name)
+        self.tell()
+
+    def place(self) -> None:
+        """Lay the panes out as `view` says."""
+        if self.panes.view != self.view:
+            self.panes.view = self.view
+            self.refresh(layout=True)
+
+    def on_descendant_focus(self, event: events.DescendantFocus) -> None:
+        """A click gives a pane the focus, too."""
+        name = event.widget.id or ""
+        if name in (commands.LIST, commands.TIMELINE, commands.DETAIL) and name != self.view.focus:
+            self.focus_pane(name)
+
+    @property
+    def is_narrow(self) -> bool:
+        """Is there room for one pane only?"""
+        return self.size.width < NARROW or self.view.zoomed
+
+    def tell(self) -> None:
+        """Say in the status line where the cursor is and how things stand."""
+        watching: Piece = (self._watching, "open" if self._watching == "polling" else "fg-3")
+        if self.view.focus == commands.LIST:
+            self.status.tell(self.sessions.place, [watching])
+            return
+        facts = self.timeline.status
+        if self.view.live:
+            facts.insert(1, "live, following" if self.timeline.following else "live, scrolled away")
+        state = watching if self.view.live else ("ended", "fg-3")
+        clock: Piece = (f"{self.timeline.clock_name} · ", "fg-3")
+        self.status.tell(" · ".join(facts), [clock, state])
+
+    def clock_of(self, name: str) -> Callable[[str], str]:
+        """Tells times as the timeline does."""
+        modes = {"local time": CLOCKS[0], "since start": CLOCKS[1], "UTC": CLOCKS[2]}
+        timeline = self.timeline.timeline
+        clock = Clock(modes[name], timeline.started() if timeline else "")
+        return lambda at: clock.tell(at, short=False)
+
+    def made(self, path: str | None) -> None:
+        """A dialog has written a new log."""
+        if path:
+            self.post_message(messages.Made(path, f"made {path}; the parent is untouched"))
+
+    # -- keys ----------------------------------------------------------------------------------
+
+    def on_key(self, event: events.Key) -> None:
+        """Find what the keys pressed so far mean here, and do it."""
+        if self.focused is self.prompt:
+            return
+        key = event.character if event.character and event.is_printable else event.key
+        key = "space" if key == " " else key
+        head, self._keys = self._keys, ""
+        keys = f"{head} {key}" if head else key
+        found = commands.find(keys, self.view.focus)
+        self.status.answer("")
+        if found.open:
+            self._keys = keys
+        if found.open or head:
+            self.keys.tell(self.view.focus, self._keys)
+        if found.command is not None:
+            self.actions.run(found.command)
+        elif head and key != "escape":
+            self.status.answer(f"{commands.shown(keys)} does nothing here")
+        if found.command or found.open or head:
+            event.stop()
+            event.prevent_default()
+
+    @on(Prompt.Changed)
+    def _prompt_changed(self, message: Prompt.Changed) -> None:
+        self.actions.typed(message.purpose, message.text)
+
+    @on(Prompt.Given)
+    def _prompt_given(self, message: Prompt.Given) -> None:
+        self.close_prompt()
+        self.actions.given(message.purpose, message.text)
+
+    @on(Prompt.Left)
+    def _prompt_left(self, message: Prompt.Left) -> None:
+        self.close_prompt()
+        self.actions.undone(message.purpose)
+
+    def ask(self, purpose: str, label: str, text: str = "") -> None:
+        """Open the prompt."""
+        self.prompt.ask(purpose, label, text)
+        self.view = replace(self.view, asks=True)
+        self.place()
+        self.set_focus(self.prompt)
+        self.keys.tell(self.view.focus, fixed=(("enter", "go"), ("esc", "leave")))
+
+    def close_prompt(self) -> None:
+        """Take the prompt away; the focus goes back."""
+        self.prompt.close()
+        self.view = replace(self.view, asks=False)
+        self.set_focus(None)
+        self.focus_pane(self.view.focus)
+
+
+def open_log(entry: Entry) -> Log:
+    """Open the log of a list's row. Raises NotALog or Unreadable."""
+    from sessionlog.paths import open_regular
+    from sessionlog.reader import format_of
+
+    fd = open_regular(entry.path)
+    try:
+        form = format_of(entry.path, fd)
+    finally:
+        os.close(fd)
+    return Log(entry.path, form)
+
+
+def _alive(entry: Entry) -> bool | None:
+    """Does the log's writer live? None: there is no evidence either way."""
+    return True if entry.status is Status.RUNNING else None
+
+
+def writer_of(entry: Entry) -> str:
+    """The evidence for a living writer, in words."""
+    try:
+        seen = os.stat(entry.path)
+    except OSError:
+        return ""
+    return f"alive, {found}" if (found := Witness([entry.path]).writer(entry.path, seen)) else ""
+
+
+def _short(paths: Sequence[str]) -> list[str]:
+    return [home(path) for path in paths]
+
+
+def _looked(paths: Sequence[str]) -> tuple[tuple[str, str], ...]:
+    """Each place, and what was found there: for the screen that has nothing else to show."""
+    return tuple((visible(home(path)), _finding(path)) for path in paths)
+
+
+def _finding(path: str) -> str:
+    if not os.path.exists(path):
+        return "not there"
+    return "no logs in it" if os.access(path, os.R_OK) else "may not be read"

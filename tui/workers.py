@@ -1,0 +1,145 @@
+"""Threads that call the library and only post messages.
+
+Each is a plain function: what it needs comes in, what it finds goes out through `post`, and it
+ends soon after `stopped` says so.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+
+from textual.message import Message
+
+from sessionlog.follow import Changes, Folder, Hints, changes
+from sessionlog.listing import glance, with_life
+from sessionlog.records import Entry, Status
+from tui import messages
+
+Post = Callable[[Message], object]
+Stopped = Callable[[], bool]
+
+_BATCH = 0.1
+"""Seconds between two batches of rows while heads are read."""
+_LIFE = (0.5, 5.0)
+"""Seconds after which running sessions, and unfinished ones, are asked again whether they live:
+a writer may die, or come back, without a byte being written."""
+_GROWTH = 60.0
+"""Seconds for which growth that was seen counts as evidence of a living writer."""
+
+
+@dataclass
+class Catalogue:
+    """What is known of the sessions in some places. Used by one thread at a time."""
+
+    places: tuple[str, ...]
+    folder: Folder = field(init=False)
+    rest: list[str] = field(default_factory=list)
+    """Logs that nobody has looked at yet, the likely newest last."""
+    total: int = 0
+    known: dict[str, Entry] = field(default_factory=dict)
+    grew: dict[str, float] = field(default_factory=dict)
+    """When growth was seen, by a steady clock."""
+
+    def __post_init__(self) -> None:
+        self.folder = Folder(self.places)
+
+    def begin(self, budget: float) -> None:
+        """Find the logs, and read heads and tails for so many seconds: the first screenful."""
+        end = time.monotonic() + budget
+        # names of logs start with their time, nearly always: a good guess at the newest
+        self.rest = sorted(self.folder.look().new, key=os.path.basename)
+        self.total = len(self.rest)
+        self.take(until=lambda: time.monotonic() > end)
+
+    def take(self, until: Callable[[], bool]) -> tuple[Entry, ...]:
+        """Read on until told to stop; gives what was read."""
+        read = []
+        while self.rest:
+            read.append(glance(self.rest.pop()))
+            if until():
+                break
+        return self.keep(read)
+
+    def keep(self, entries: Iterable[Entry]) -> tuple[Entry, ...]:
+        """Add evidence of life and remember; gives those that differ from what was known."""
+        now = time.monotonic()
+        told = [self._grown(entry, now) for entry in with_life(list(entries))]
+        new = tuple(entry for entry in told if self.known.get(entry.path) != entry)
+        self.known.update((entry.path, entry) for entry in new)
+        return new
+
+    def _grown(self, entry: Entry, now: float) -> Entry:
+        seen = self.grew.get(entry.path)
+        if seen is None or now - seen > _GROWTH or entry.status in (None, Status.COMPLETE):
+            return entry
+        return entry._replace(status=Status.RUNNING)
+
+    def forget(self, paths: Iterable[str]) -> None:
+        """Those logs are gone."""
+        for path in paths:
+            self.known.pop(path, None)
+
+    def standing(self, *status: Status) -> list[str]:
+        """Paths of the sessions that stand so."""
+        return [path for path, entry in self.known.items() if entry.status in status]
+
+
+def read_rest(catalogue: Catalogue, post: Post, stopped: Stopped) -> None:
+    """Read the heads and tails that are left, a batch at a time."""
+    while catalogue.rest and not stopped():
+        end = time.monotonic() + _BATCH
+        found = catalogue.take(until=lambda end=end: time.monotonic() > end or stopped())  # type: ignore[misc]
+        post(messages.Read(found, catalogue.total - len(catalogue.rest), catalogue.total))
+
+
+def watch(catalogue: Catalogue, open_log: Callable[[], str], post: Post, stopped: Stopped) -> None:
+    """Read what is left, then tell what changes in the folders until stopped."""
+    hints = Hints(catalogue.places)
+    hints.start()
+    try:
+        read_rest(catalogue, post, stopped)
+        asked = [time.monotonic(), time.monotonic()]
+        problem = None
+        for found in changes(catalogue.folder, hints, stopped):
+            if hints.problem != problem:
+                problem = hints.problem
+                post(messages.WatchState(problem))
+            if found:
+                _tell(catalogue, found, post)
+                if open_log() in (*found.changed, *found.gone):
+                    post(messages.LogGrew(open_log()))
+            _ask_for_life(catalogue, asked, post)
+    finally:
+        hints.stop()
+
+
+def _tell(catalogue: Catalogue, found: Changes, post: Post) -> None:
+    now = time.monotonic()
+    catalogue.grew.update((path, now) for path in found.changed)
+    catalogue.forget(found.gone)
+    entries = catalogue.keep(glance(path) for path in (*found.new, *found.changed))
+    if entries or found.gone:
+        post(messages.Changed(entries, found.gone))
+
+
+def _ask_for_life(catalogue: Catalogue, asked: list[float], post: Post) -> None:
+    """Ask the running ones often and the unfinished ones seldom whether their writers live."""
+    now = time.monotonic()
+    for i, status in enumerate(((Status.RUNNING,), (Status.UNFINISHED, Status.TRUNCATED))):
+        if now - asked[i] >= _LIFE[i]:
+            asked[i] = now
+            paths = catalogue.standing(*status)
+            entries = catalogue.keep(map(glance, paths)) if paths else ()
+            if entries:
+                post(messages.Changed(entries))
+
+
+def guarded(what: str, work: Callable[[], None], post: Post) -> None:
+    """A worker's outer edge: an error of ours must show on the screen, not end it."""
+    try:
+        work()
+    except Exception as error:
+        post(messages.Failed(what, f"{type(error).__name__}: {error}"))
