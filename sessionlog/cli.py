@@ -8,17 +8,19 @@ because of damage or a living writer, 130 interrupted.
 from __future__ import annotations
 
 import argparse
+import gc
 import os
 import sys
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NoReturn
 
 from sessionlog import shown
 from sessionlog.errors import DamagedLog, LogInUse, SessionLogError
-from sessionlog.listing import find, scan
+from sessionlog.listing import FEW, age_of, find, logs_in, look
 from sessionlog.paths import default_folders
 from sessionlog.records import Entry, Status, moment
+from sessionlog.spread import spread
 from sessionlog.text import ago, one_line, pad, visible
 
 COMMANDS = ("list", "show", "check", "fork", "repair", "resume", "demo")
@@ -135,22 +137,29 @@ def _print(lines: Iterable[str]) -> None:
 
 
 def _list(options: argparse.Namespace) -> int:
-    entries = [
-        entry
-        for entry in scan(options.paths or default_folders())
-        if (not options.status or entry.status == options.status)
-        and (not options.agent or entry.agent == options.agent)
-    ][: options.limit]
-    if options.json:
-        _print(shown.json_line(shown.of_entry(entry)) for entry in entries)
-        return DONE
-    now = time.time()
-    columns = _columns()
-    _print(_list_line(entry, now, columns) for entry in entries)
-    if not entries:
-        where = ", ".join(options.paths or default_folders()) or "no agent's folder on this machine"
+    gc.disable()  # ten thousand rows are no garbage, and the process ends with them
+    places = options.paths or default_folders()
+    paths = list(logs_in(places))
+    now, columns = time.time(), _columns()
+
+    def rows(part: Sequence[str]) -> list[tuple[tuple[str, str], str]]:
+        return [
+            (age_of(entry), _list_row(entry, options.json, now, columns))
+            for entry in look(part, closely=len(paths) <= FEW)
+            if (not options.status or entry.status == options.status)
+            and (not options.agent or entry.agent == options.agent)
+        ]
+
+    found = sorted(spread(paths, rows), reverse=True)[: options.limit]
+    _print(row for _, row in found)
+    if not found:
+        where = ", ".join(places) or "no agent's folder on this machine"
         print(f"sessionlog: no sessions in {visible(where)}", file=sys.stderr)
     return DONE
+
+
+def _list_row(entry: Entry, as_json: bool, now: float, columns: int) -> str:
+    return shown.json_line(shown.of_entry(entry)) if as_json else _list_line(entry, now, columns)
 
 
 def _columns() -> int:

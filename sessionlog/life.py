@@ -22,7 +22,7 @@ class Witness:
 
     def __init__(self, candidates: Iterable[str], proc: str = _PROC) -> None:
         self._proc = proc
-        self._candidates = {os.path.realpath(path) for path in candidates}
+        self._names = {os.path.basename(path) for path in candidates}
         self._locks: dict[tuple[int, int, int], int] | None = _locks(proc)
         self._writers: dict[str, int] | None = None
 
@@ -35,8 +35,8 @@ class Witness:
         if pid is not None:
             return f"locked by pid {pid}" if pid > 0 else "locked by a process out of sight"
         if self._writers is None:
-            self._writers = _open_for_writing(self._proc, self._candidates)
-        pid = self._writers.get(os.path.realpath(path))
+            self._writers = _open_for_writing(self._proc, self._names)
+        pid = self._writers.get(os.path.realpath(path)) if self._writers else None
         return None if pid is None else f"open for writing in pid {pid}"
 
 
@@ -63,8 +63,8 @@ def _locks(proc: str) -> dict[tuple[int, int, int], int] | None:
     return held
 
 
-def _open_for_writing(proc: str, candidates: set[str]) -> dict[str, int]:
-    """Which of the candidates a process of this user has open for writing, with its pid."""
+def _open_for_writing(proc: str, names: set[str]) -> dict[str, int]:
+    """Files of these names that a process of this user has open for writing, with its pid."""
     found: dict[str, int] = {}
     for pid in _processes(proc):
         folder = f"{proc}/{pid}/fd"
@@ -77,7 +77,7 @@ def _open_for_writing(proc: str, candidates: set[str]) -> dict[str, int]:
                 target = os.readlink(f"{folder}/{number}")
             except OSError:
                 continue
-            if target in candidates and _writes(f"{proc}/{pid}/fdinfo/{number}"):
+            if target[target.rfind("/") + 1 :] in names and _writes(f"{proc}/{pid}/fdinfo/{number}"):
                 found[target] = int(pid)
     return found
 

@@ -26,6 +26,8 @@ BLOCK = 4096
 """First read at either end; doubled as long as more is needed."""
 FAR = 1 << 20
 """How far from either end a row may read."""
+FEW = 500
+"""Up to so many logs, a listing also decodes what an open ending was in the middle of."""
 _PASSED_OVER = (".blobs", "subagents", "node_modules")
 """Folders that hold no session of their own: a subagent's log is opened from its parent."""
 DEPTH = 8
@@ -39,23 +41,41 @@ def list_sessions(folder: str | os.PathLike[str]) -> list[Entry]:
 
 
 def scan(
-    paths: Iterable[str], stop: Callable[[], bool] = lambda: False, closely: bool = False
+    paths: Iterable[str],
+    stop: Callable[[], bool] = lambda: False,
+    closely: bool | None = None,
 ) -> list[Entry]:
     """The sessions in folders (looked into) and of logs named one by one, newest first.
 
     What is no log, or cannot be read, is an Entry without status whose reason says why.
+    `closely` as `glance` has it; None: up to FEW logs, since it costs ten times the rest.
     """
+    found = list(logs_in(paths))
+    if closely is None:
+        closely = len(found) <= FEW
+    return ordered(look(found, closely, stop))
+
+
+def look(
+    paths: Iterable[str], closely: bool, stop: Callable[[], bool] = lambda: False
+) -> list[Entry]:
+    """The rows of these logs, in this order, with evidence of life."""
     entries = []
-    for path in logs_in(paths):
+    for path in paths:
         if stop():
             break
         entries.append(glance(path, closely))
-    return ordered(with_life(entries))
+    return with_life(entries)
+
+
+def age_of(entry: Entry) -> tuple[str, str]:
+    """What rows are ordered by, newest last: the start (else the last change), then the id."""
+    return entry.started or entry.updated, entry.id
 
 
 def ordered(entries: Iterable[Entry]) -> list[Entry]:
     """Newest first by start; what has none by its last change; ties by id."""
-    return sorted(entries, key=lambda e: (e.started or e.updated, e.id), reverse=True)
+    return sorted(entries, key=age_of, reverse=True)
 
 
 def logs_in(paths: Iterable[str]) -> Iterator[str]:

@@ -16,9 +16,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from enum import Enum
+from datetime import datetime
 from itertools import groupby
 
+from sessionlog.formats.base import Fate
 from sessionlog.pairing import Pairing
 from sessionlog.records import (
     Damage,
@@ -37,21 +38,12 @@ INTERRUPTED = "Interrupted by the user."
 """What a closing line answers an open call with."""
 
 
-class Fate(Enum):
-    """What became of a line on its way into a new log."""
-
-    KEPT = "kept"
-    MOVED = "moved"
-    ADDED = "added"
-    DROPPED = "dropped"
-
-
 @dataclass(frozen=True, slots=True)
 class Insert:
     """A line that goes in at a place: a closing line, or a copy of a record that stands elsewhere."""
 
     n: int
-    """Message number that orders lines at one place: the request's."""
+    """Message number that orders lines at one place: the request's, or the line's own."""
     fate: Fate
     span: Span
     """The record it is made from: the request's for a closing line."""
@@ -98,6 +90,7 @@ class Repair:
     id: str
     path: str
     """Where it will go when no place is given."""
+    now: datetime
     changes: Edits
     refused: Damage | None = None
     """The damage before the end that stops it, unless forced."""
@@ -143,6 +136,7 @@ class Fork:
     id: str
     path: str
     """Where it will go when no place is given."""
+    now: datetime
     at: int
     """Number of the last message it holds. Messages of one line are not torn apart, so it may be
     a little more than was asked for."""
@@ -194,7 +188,7 @@ class _Call:
 
 @dataclass(slots=True)
 class _Turn:
-    calls: list[_Call]
+    calls: dict[int, _Call]
     answer: str
     end: int
     at: str
@@ -282,8 +276,8 @@ class Mend:
                 asked = _Call(call, span, not message.sidechain)
                 self._waiting[n] = asked
                 if asked.own:
-                    self._turn = self._turn or _Turn([], answer, span.end, record.at)
-                    self._turn.calls.append(asked)
+                    self._turn = self._turn or _Turn({}, answer, span.end, record.at)
+                    self._turn.calls[n] = asked
             elif activity.kind == "response" and self._leaves(n, record, message):
                 leaving.add(record.part)
         staying = [item for item in held if item[1].part not in leaving]
@@ -310,7 +304,7 @@ class Mend:
             return True
         call = self._waiting.pop(asked)
         turn = self._turn
-        if not call.own or (turn is not None and call in turn.calls) or call.place is None:
+        if not call.own or (turn is not None and asked in turn.calls) or call.place is None:
             return False
         if self.mending:
             self._moved.append(n)
@@ -326,7 +320,7 @@ class Mend:
         self._removed.append(span)
         if staying:
             parts = tuple(record.part for _, record, _ in staying)
-            self._insert(span.offset, Insert(0, Fate.KEPT, span, parts=parts))
+            self._insert(span.offset, Insert(staying[0][0], Fate.KEPT, span, parts=parts))
 
     def _reach(
         self, span: Span, staying: Sequence[tuple[int, Record, Message]], answer: str
@@ -346,7 +340,7 @@ class Mend:
     def _settle(self) -> None:
         """A new iteration: what is open now is closed here, though results may still follow."""
         if self._turn is not None:
-            for call in self._turn.calls:
+            for call in self._turn.calls.values():
                 if call.place is None:
                     call.place, call.at = self._turn.end, self._turn.at
 

@@ -12,9 +12,10 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from bisect import bisect_right
 from collections.abc import Iterator
 from functools import cache
-from itertools import islice
+from itertools import accumulate, islice
 from math import isfinite
 
 ELLIPSIS = "…"
@@ -259,11 +260,11 @@ def _fit(text: str, columns: int) -> int:
     if text.isascii():
         return max(min(len(text), columns), 0)
     if _ZWJ not in text and _VS16 not in text:
-        for index, char in enumerate(text):
-            columns -= _sizes[char]
-            if columns < 0:
-                return index
-        return len(text)
+        head = text[: 2 * max(columns, 0) + 8]  # enough, but for many marks of no width
+        fits = bisect_right(list(accumulate(map(_sizes.__getitem__, head))), columns)
+        if fits < len(head) or len(head) == len(text):
+            return fits
+        return bisect_right(list(accumulate(map(_sizes.__getitem__, text))), columns)
     end = 0
     for stop, size in _clusters(text):
         columns -= size

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import os
 import re
-import stat
 from bisect import bisect_right
 from collections import OrderedDict
 from collections.abc import Iterator
@@ -24,7 +23,8 @@ from sessionlog import codec
 from sessionlog.errors import Unreadable
 from sessionlog.formats.base import Format, other_record
 from sessionlog.framing import Line, split
-from sessionlog.records import Damage, Kind, Record, Span
+from sessionlog.paths import open_regular
+from sessionlog.records import Damage, Record, Span
 
 CHUNK = 64 * 1024
 """Bytes of file in whose range the lines of one chunk start."""
@@ -192,7 +192,7 @@ class Log:
         self._open()
 
     def _open(self) -> None:
-        self.strip = Strip(_regular(self.path))
+        self.strip = Strip(open_regular(self.path))
         found = os.fstat(self.strip.fd)
         self._identity = (found.st_dev, found.st_ino)
         self._seal = self.strip.read(0, _SEAL)
@@ -324,7 +324,8 @@ def long_records(form: Format, line: Line, length: int) -> list[Record]:
 
 
 _TOKENS = re.compile(rb'"(?:[^"\\]|\\.)*"|[\[\]{}]', re.DOTALL)
-_HALF = re.compile(rb"\\(?:u[0-9a-fA-F]{0,3})?$")
+_HALF = re.compile(rb"(?<!\\)(?:\\\\)*\\(?:u[0-9a-fA-F]{0,3})?$")
+"""Half an escape at the end, with the whole ones in front of it."""
 
 
 def closed(head: bytes) -> dict[str, Any] | None:
@@ -341,35 +342,21 @@ def closed(head: bytes) -> dict[str, Any] | None:
         return None
     body = head.decode("utf-8", "ignore").encode()
     tail = b"".join(reversed(closers))
-    if b'"' in body[done:]:
-        escapes = len(body) - len(body.rstrip(b"\\"))
-        body = _HALF.sub(b"", body) if escapes % 2 or body[-6:].count(b"\\u") else body
-        endings: tuple[bytes, ...] = (b'"', b'":null')
-    else:
-        endings = (b"", b"null", b":null", b"0")
-        if body.rstrip().endswith(b","):
-            body = body.rstrip()[:-1]
-    for ending in endings:
+    for piece in _closings(body, done):
         try:
-            value = codec.loads(body + ending + tail)
+            value = codec.loads(piece + tail)
         except ValueError:
             continue
         return value if isinstance(value, dict) else None
     return None
 
 
-def is_message(record: Record) -> bool:
-    """Does the record count in message numbers?"""
-    return record.kind is Kind.MESSAGE
-
-
-def _regular(path: str) -> int:
-    """A descriptor of a regular file, opened for reading only; a pipe is never waited for."""
-    try:
-        fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
-    except OSError as error:
-        raise Unreadable(f"{path}: {error.strerror}; check the name and its permissions") from None
-    if not stat.S_ISREG(os.fstat(fd).st_mode):
-        os.close(fd)
-        raise Unreadable(f"{path}: not a regular file; give the path of a log")
-    return fd
+def _closings(body: bytes, done: int) -> Iterator[bytes]:
+    """The ways to end what is open behind the last whole token, likeliest first."""
+    if b'"' in body[done:]:
+        yield _HALF.sub(b"", body) + b'"'
+        yield body + b'"'
+        body = body[:done]  # half a key
+    yield body.rstrip().removesuffix(b",")
+    for ending in (b"null", b":null", b"0"):
+        yield body + ending

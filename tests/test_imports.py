@@ -12,7 +12,7 @@ import pytest
 ROOT = Path(__file__).parent.parent
 FLOORS = [
     ["errors", "records", "text", "secrets"],
-    ["framing", "codec", "paths", "telling", "life"],
+    ["framing", "codec", "paths", "telling", "life", "spread"],
     ["formats.base", "conversation"],
     ["formats.native", "formats.native_encode", "formats.chat", "formats.claude", "formats.codex"],
     ["formats.table", "formats"],

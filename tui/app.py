@@ -38,11 +38,20 @@ class InspectorApp(App[None]):
         self.plain = plain
         self._catalogue = catalogue
         self._clock = clock
-        self._use(theme or ("mono" if self.no_color else themes.DEFAULT))
+        self._begin_with(theme or ("mono" if self.no_color else themes.DEFAULT))
 
     def get_default_screen(self) -> Screen[None]:
         """The browser is the first screen, not one above an empty one."""
         return Browser(self._catalogue, clock=self._clock)
+
+    def _begin_with(self, name: str) -> None:
+        """Have the theme before anything is styled; set later, all would be styled twice."""
+        self.register_theme(themes.theme(name))
+        if name == "ansi":  # this one changes how colours are written, too
+            self.theme = name
+            return
+        self.set_reactive(App.theme, name)
+        self.stylesheet.set_variables(self.get_css_variables())
 
     def _use(self, name: str) -> None:
         if name not in self.available_themes:

@@ -23,8 +23,9 @@ HEAD, TAIL, ERRORS = 4, 8, 12
 """Lines of a folded output: from its start, from its end, and those that look like errors."""
 FOLDED = 40
 """Lines of JSON or of a diff before they are folded."""
-_LOOK = 256 * 1024
-_NAME = 14
+_LOOK = 128 * 1024
+_NAMES = 7, 14
+"""Least and most columns of the names of fields: parts below one another line up."""
 
 Field = tuple[str, str, str]
 """(name, text, style words)."""
@@ -61,7 +62,7 @@ def fields(pairs: Sequence[Field], columns: int, expanded: bool = False) -> Iter
     """Names and values in two columns; a value may take several lines."""
     if not pairs:
         return
-    names = min(max(width(visible(name)) for name, _, _ in pairs), _NAME)
+    names = min(max(_NAMES[0], *(width(visible(name)) for name, _, _ in pairs)), _NAMES[1])
     for name, text, style in pairs:
         label = pad(visible(name), names + 2)
         lines = visible(text, newlines=True).strip("\n").split("\n")
@@ -128,7 +129,7 @@ def said_size(text: str) -> list[Piece]:
 def output(text: str, columns: int, expanded: bool, failed: bool = False) -> Iterator[Line]:
     """What a tool wrote. Folded: its head, its tail, and the lines that look like errors."""
     lines = visible(text, newlines=True).strip("\n").split("\n")
-    shown = range(len(lines)) if expanded else _telling(lines, len(text))
+    shown = range(len(lines)) if expanded else _telling(lines, len(text), failed)
     last = -1
     for at in shown:
         if at > last + 1:
@@ -139,12 +140,12 @@ def output(text: str, columns: int, expanded: bool, failed: bool = False) -> Ite
         yield folded(counted(len(lines) - last - 1, "line"))
 
 
-def _telling(lines: list[str], length: int) -> Sequence[int]:
-    """The lines that stay when an output is folded."""
+def _telling(lines: list[str], length: int, failed: bool) -> Sequence[int]:
+    """The lines that stay when an output is folded; of a failure the head tells little."""
     count = len(lines)
     if count <= HEAD + TAIL + ERRORS // 2:
         return range(count)
-    kept = {*range(HEAD), *range(count - TAIL, count)}
+    kept = {*range(1 if failed else HEAD), *range(count - TAIL, count)}
     near = count if length <= _LOOK else count * _LOOK // length // 2
     looked = [*range(near), *range(max(count - near, near), count)]
     errors = [at for at in looked if looks_like_error(lines[at])]
@@ -161,8 +162,13 @@ def _output_line(line: str, columns: int, failed: bool) -> Iterator[Line]:
         yield indented([("  ", ""), *part], "tint-fail" if wrong and failed else "")
 
 
-def changes(diffs: Sequence[FileDiff], columns: int, expanded: bool) -> Iterator[Line]:
-    """A diff: line numbers where they are known, whole hunks until it is long enough."""
+def changes(
+    diffs: Sequence[FileDiff], columns: int, expanded: bool, *, named: bool = False
+) -> Iterator[Line]:
+    """A diff: line numbers where they are known, whole hunks until it is long enough.
+
+    `named`: every file is named, also where it is the only one.
+    """
     hunks = [(diff, hunk) for diff in diffs for hunk in diff.hunks or (Hunk(()),)]
     taken = 0
     before: FileDiff | None = None
@@ -170,7 +176,7 @@ def changes(diffs: Sequence[FileDiff], columns: int, expanded: bool) -> Iterator
         if not expanded and number and taken + len(hunk.changes) > FOLDED:
             yield folded(counted(len(hunks) - number, "hunk"))
             return
-        if diff is not before and (len(diffs) > 1 or diff.how):
+        if diff is not before and (named or len(diffs) > 1 or diff.how):
             yield indented(file_head(diff))
         before = diff
         most = len(hunk.changes) if expanded else 2 * FOLDED

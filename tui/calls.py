@@ -134,7 +134,7 @@ def _answer(message: Message, bad: bool, columns: int, expanded: bool) -> Iterat
         yield from blocks.fields([("result", text or "nothing", style)], columns)
     elif text.startswith(("diff ", "--- ")) and (diffs := unified(text)):
         yield blocks.indented([name, *blocks.said_size(text)])
-        yield from blocks.changes(diffs, columns, expanded)
+        yield from blocks.changes(diffs, columns, expanded, named=True)
     else:
         yield blocks.indented([name, *blocks.said_size(text), *verdict(text)])
         yield from blocks.output(text, columns, expanded, failed)

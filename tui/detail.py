@@ -36,6 +36,8 @@ from tui.signs import SIGNS
 
 RAW = 1 << 20
 """Bytes of one record that the raw view lays out; the rest is said."""
+_WIDE = 76
+"""Columns from which the head has room for when a call came back."""
 DAMAGED = 64 * 1024
 """Bytes of a damage that are shown."""
 
@@ -104,6 +106,8 @@ def head(row: Row, read: Read, look: Look) -> Line:
 
 def _times(row: Row, look: Look) -> str:
     first = look.clock(row.at)
+    if look.columns < _WIDE:
+        return first
     last = look.clock(row.records[-1].at) if len(row.records) > 1 else ""
     return f"{first} to {last}" if last and last != first else first
 

@@ -23,6 +23,7 @@ from tui.outcome import outcome_of
 
 MOST = 4000
 """Records that are looked at, from the end."""
+_RETRIES = ("retry", "stream_error")
 _ASKS = ("sandbox_permissions", "with_escalated_permissions")
 
 
@@ -111,6 +112,7 @@ class _Reading:
         self._numbers: dict[str, int | None] = {}
         self._done: list[Done] = []
         self._events: list[Trouble] = []
+        self._retries = 0
         self._times: list[datetime] = []
         self._words, self._expects = "", ""
 
@@ -121,7 +123,7 @@ class _Reading:
             self._n = None if self._n is None else self._n + 1
             if not payload.sidechain:
                 self._message(payload)
-        elif isinstance(payload, Event):
+        elif isinstance(payload, Event) and not (payload.ok is False and record.quiet):
             self._event(payload)
         if (time := record.time) is not None:
             self._times = [*self._times[-1:], time]
@@ -134,26 +136,36 @@ class _Reading:
             elif kind in ("user", "summary", "reasoning"):
                 self._expects = "model"
             if kind in ("assistant", "reasoning"):
-                self._events.clear()
+                self._answered()
             return
         name = activity.id or f"{activity.name}\0{activity.arguments}"
         if activity.kind == "request":
             self._open[name] = self._n, activity
             if activity.id:
                 self._numbers[activity.id] = self._n
-            self._events.clear()
+            self._answered()
             self._expects = "tool"
         elif activity.kind == "response":
             self._expects = "model"
             n, request = self._open.pop(name, (self._n, activity))
             self._done.append(_done(n, request, message))
 
+    def _answered(self) -> None:
+        """What went wrong before was overcome."""
+        self._events.clear()
+        self._retries = 0
+
     def _event(self, event: Event) -> None:
-        """Errors between messages: retries, refusals of the provider, aborts."""
-        if event.ok is False and event.text and event.kind != "toolCallError":
-            self._events.append(Trouble(one_line(event.text)))
+        """Errors between messages: retries, refusals of the provider, aborts.
+
+        What an event says of a call stands in the call's result, too.
+        """
+        if event.ok is False and not event.call_id and event.kind != "toolCallError":
+            self._retries += event.kind in _RETRIES
+            if event.text:
+                self._events.append(Trouble(one_line(event.text)))
         elif event.kind in ("message", "toolCallStart", "agent_message"):
-            self._events.clear()  # the model answered after all
+            self._answered()  # the model answered after all
 
     def evidence(self, flying: tuple[InFlight, ...], whole: bool) -> Evidence:
         flying = tuple(replace(call, n=self._numbers.get(call.call_id)) for call in flying)
@@ -172,7 +184,7 @@ class _Reading:
                 == (flying[-1].tool, flying[-1].arguments) for d in self._done
             ),
             errors=sum(d.failed for d in self._done),
-            retries=len(self._events),
+            retries=self._retries,
             silence=(times[-1] - times[-2]).total_seconds() if len(times) > 1 else 0.0,
             last_at=times[-1] if times else None,
             last_words=self._words,

@@ -63,7 +63,8 @@ def _words(pieces: Iterable[Piece]) -> Iterator[list[Piece]]:
     """Runs of blanks, and words: a word may be of several styles ("**bold**," is one)."""
     word: list[Piece] = []
     for text, style in pieces:
-        for part in _PARTS.findall(text):
+        for match in _PARTS.finditer(text):
+            part = match[0]
             if part[0] != " ":
                 word.append((part, style))
                 continue

@@ -1,4 +1,7 @@
-"""Where the panes are: a pure function of the size and of what has the focus."""
+"""Where the panes are: a pure function of the size and of what has the focus.
+
+Only the column between two panes stays uncovered; the screen draws a line there.
+"""
 
 from __future__ import annotations
 
@@ -74,11 +77,9 @@ def _side_by_side(body: Region, view: View) -> dict[str, Region]:
     if view.has_list:
         column = 46 if wide else 40
         parts["list"] = Region(0, body.y, column, body.height)
-        parts["rule"] = Region(column, body.y, 1, body.height)
         body = Region(column + 1, body.y, body.width - column - 1, body.height)
     if wide:
         left, parts["detail"] = body.split_vertical(body.width - 66)
-        parts["rule2"] = Region(left.right - 1, body.y, 1, body.height)
         return parts | _under_header(Region(left.x, left.y, left.width - 1, left.height))
     rows = min(9 if view.live else 11, body.height // 3)
     upper, parts["detail"] = body.split_horizontal(body.height - rows)

@@ -55,14 +55,19 @@ def lines_of(
     headline = _headline(entry, seen, state)
     said = _text(headline)
     right = _how_long(entry, seen, state, now)
-    first = Line([(" ", ""), *headline], [*right, (" ", "")] if right else [], tint)
+    first = Line([(" ", ""), *headline], _aside(right), tint)
     if seen.last_error and _plain(seen.last_error.text) in said.lower():
         seen = seen._replace(last_error=None)
     facts = _facts(entry, seen, state, now, writer)
     since = _running_for(entry, now) if state == "run" else []
-    room = columns - 2 - sum(width(text) for text, _ in since)
-    second = Line([(" ", ""), *_joined(facts, room)], [*since, (" ", "")] if since else [], tint)
+    room = columns - 3 - sum(width(text) for text, _ in since)
+    second = Line([(" ", ""), *_joined(facts, room)], _aside(since), tint)
     return first, second
+
+
+def _aside(pieces: list[Piece]) -> list[Piece]:
+    """What stands at the right edge, with air around it."""
+    return [(" ", ""), *pieces, (" ", "")] if pieces else []
 
 
 def _plain(text: str) -> str:

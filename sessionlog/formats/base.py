@@ -16,9 +16,11 @@ Damage that the framing found. Content never raises.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol
+from datetime import datetime
+from enum import Enum
+from typing import Any, NamedTuple, Protocol
 
 from sessionlog.records import (
     Activity,
@@ -29,6 +31,7 @@ from sessionlog.records import (
     Kind,
     Message,
     Meta,
+    OpenCall,
     Other,
     Record,
     Reset,
@@ -110,31 +113,64 @@ class Format(Protocol):
         """Evidence of the agent's own (a pid file) that the writer lives; None: no such file."""
 
 
-@dataclass(frozen=True, slots=True)
-class Command:
-    """How the agent goes on with a log: argv, never a shell line, and where it has to run."""
+class Fate(Enum):
+    """What became of a line on its way into a new log."""
 
-    argv: tuple[str, ...]
-    cwd: str
+    KEPT = "kept"
+    MOVED = "moved"
+    """A late result, now in its call's turn."""
+    ADDED = "added"
+    """Made by `Actor.close`."""
+    DROPPED = "dropped"
+    """Not part of the new log; shown to the actor so that links past it can be bridged."""
+
+
+class Part(NamedTuple):
+    """A line of a new log in the making, without its LF."""
+
+    data: bytes
+    fate: Fate = Fate.KEPT
+
+
+@dataclass(frozen=True, slots=True)
+class Birth:
+    """Where a new log comes from."""
+
+    id: str
+    """The new log's."""
+    parent: str
+    """The id of the log it was made from."""
+    at: int | None
+    """Number of the last message a fork holds; None: a repair, which holds all."""
+    time: str
+    """RFC 3339, UTC."""
 
 
 class Actor(Protocol):
-    """How to act on a log of one format. Lines are bytes without their LF, in file order."""
+    """How to act on a log of one format. Pure: bytes of lines in, bytes of lines out.
 
-    def close(self, request: bytes, call_id: str, tool: str, at: str, text: str) -> bytes:
-        """The line that answers the open call on the line `request` with `text`, as an error."""
+    The new log's lines pass `renew` in their final order, so it can do what a format needs and no
+    more: nothing (chat), the head (native, pi), an id on every line (Claude, Qwen), ordinals that
+    rise (Codex), links to the record before (pi, Qwen, Claude). Ids that it has to invent come
+    from the new log's id and the call's, never from chance: the same plan gives the same bytes.
+    """
 
-    def renew(self, lines: Iterable[bytes], new_id: str, origin: tuple[str, int | None] | None,
-              ) -> Iterator[bytes]:  # fmt: skip
-        """The lines of the new log: only the ids that must change are changed. `origin` is the
-        parent's id and the message number of the cut (None: a repair, which names its parent as
-        resumed from)."""
+    def close(self, request: bytes, call: OpenCall, at: str, text: str) -> bytes:
+        """The line that answers `call`, which stands on the line `request`, with the error `text`.
 
-    def place(self, parent: str, now: float, taken: Callable[[str], bool]) -> tuple[str, str]:
-        """(id, path) of the new log beside `parent`, the first that is not taken."""
+        What a closing line shares with its request (ids, folder, version) is copied from there.
+        """
 
-    def command(self, path: str, meta: Meta, prompt: str) -> Command:
-        """What resumes the log at `path`."""
+    def pick(self, data: bytes, parts: Collection[int]) -> bytes:
+        """The line with these of its records alone (`Record.part`), where one holds several."""
+
+    def renew(self, parts: Iterable[Part], birth: Birth) -> Iterator[bytes]:
+        """The lines of the new log: only what must change is changed, inside the bytes."""
+
+    def place(
+        self, parent: str, at: int | None, now: datetime, taken: Callable[[str], bool]
+    ) -> tuple[str, str]:
+        """(id, path) of the new log, the first that is not taken. `at` as in `Birth`."""
 
 
 def message_record(

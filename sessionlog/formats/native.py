@@ -28,6 +28,7 @@ from sessionlog.formats.base import (
     standing,
     text_of,
 )
+from sessionlog.formats.native_actor import NativeActor
 from sessionlog.framing import Line
 from sessionlog.records import (
     Activity,
@@ -68,7 +69,7 @@ class Native:
 
     name = "native"
     agent = "zot"
-    actor: Actor | None = None
+    actor: Actor | None = NativeActor()
 
     def recognises(self, head: Head) -> bool:
         return any(value.get("kind") in KINDS for value in head.values)

@@ -64,7 +64,7 @@ def call(
 def test_a_call_shows_its_telling_argument_first_then_the_others_then_the_result() -> None:
     log = call({"timeout": 60, "cwd": "/srv", "command": "go test ./..."}, "ok")
     assert body(log, log.row("call", label="shell")) == [
-        " command  go test ./...", " timeout  60", " cwd      /srv", " result  ok",
+        " command  go test ./...", " timeout  60", " cwd      /srv", " result   ok",
     ]  # fmt: skip
 
 
@@ -102,7 +102,7 @@ def test_an_edit_is_a_diff_with_its_counts_in_the_head() -> None:
 
 def test_a_call_without_a_result_says_so() -> None:
     log = Lines(build.request("c1"))
-    assert body(log, log.row("call", sign="open"))[-1] == " result  none in the log"
+    assert body(log, log.row("call", sign="open"))[-1] == " result   none in the log"
     assert "running" in body(log, log.row("call", sign="run"))[-1]
 
 
@@ -122,14 +122,14 @@ def test_arguments_that_are_no_json_are_shown_as_they_are() -> None:
 def test_images_are_named_and_never_drawn() -> None:
     image = {"media_type": "image/png", "digest": "sha256:ab12", "size": 70, "source": "blob"}
     log = Lines(build.message("attachment", "here", images=[image]))
-    assert body(log, log.row("user"))[-1] == " image  image/png 70 bytes sha256:ab12 blob"
+    assert body(log, log.row("user"))[-1] == " image    image/png 70 bytes sha256:ab12 blob"
 
 
 def test_damage_says_why_and_where_and_shows_its_bytes() -> None:
     log = Lines(b'{"kind":"mess', b"\x00\x1b")
     damage = Damage(Span(7, 0, 15), "torn last line", 100, torn=True)
     made = body(log, Row((0, 0), "damage", damage=damage))
-    assert made[:2] == [" why    torn last line", " where  line 7, byte 0"]
+    assert made[:2] == [" why      torn last line", " where    line 7, byte 0"]
     assert any("7b 22 6b" in line and '{"kind":"mess··' in line for line in made)
     assert any('"kind"' in line for line in made)
 
@@ -147,7 +147,7 @@ def test_a_reset_says_what_fell_out() -> None:
 def test_a_result_shows_the_error_in_its_own_words() -> None:
     log = Lines(build.result("error", 1, error="Overloaded (529)", failure={"status": 529}))
     made = body(log, log.row("end"))
-    assert made[0] == " error  Overloaded (529)"
+    assert made[0] == " error    Overloaded (529)"
     assert any("status" in line and "529" in line for line in made)
 
 

@@ -33,11 +33,11 @@ def test_an_edit_is_read_in_every_spelling(arguments: object) -> None:
 
 
 def test_the_clients_own_hunks_give_line_numbers() -> None:
-    hunk = {"oldStart": 118, "newStart": 118, "lines": [" a", "-b", "+c", "+d", " e"]}
+    hunk = {"oldStart": 118, "newStart": 118, "lines": [" a", "-b", "+c", "+d", " e", "-f"]}
     (diff,) = edits_of({"file_path": "x", "old_string": "b", "new_string": "c"},
                        {"structuredPatch": [hunk]})  # fmt: skip
     numbers = [(change.sign, change.number) for change in diff.hunks[0].changes]
-    assert numbers == [(" ", 118), ("-", 119), ("+", 119), ("+", 120), (" ", 121)]
+    assert numbers == [(" ", 118), ("-", 119), ("+", 119), ("+", 120), (" ", 121), ("-", 121)]
 
 
 def test_what_is_no_edit_gives_nothing() -> None:
@@ -61,9 +61,10 @@ def test_far_apart_changes_are_hunks_of_their_own() -> None:
 
 
 def test_texts_without_end_are_replaced_as_a_whole() -> None:
-    old = "\n".join(f"a{i % 3}" for i in range(30_000))
-    new = "\n".join(f"b{i % 3}" for i in range(30_000))
-    (hunk,) = between(old, new)
+    old = [f"a{i % 3}" for i in range(30_000)]
+    new = [f"b{i % 3}" for i in range(30_000)]
+    old[15_000] = new[15_000] = "in both"
+    (hunk,) = between("\n".join(old), "\n".join(new))
     assert sum(change.sign == "-" for change in hunk.changes) == 30_000
 
 

@@ -35,7 +35,8 @@ def entry(status: Status | None = Status.UNFINISHED, **more: Any) -> Entry:
 
 
 def said(line: Line) -> str:
-    return "".join(text for text, _ in [*line.left, ("  ", ""), *line.right]).strip()
+    left, right = ("".join(text for text, _ in part).strip() for part in (line.left, line.right))
+    return f"{left}  {right}" if right else left
 
 
 def stop(entry: Entry, lines: list[bytes], columns: int = 160, **more: Any) -> tuple[str, str]:

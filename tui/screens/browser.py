@@ -14,8 +14,10 @@ from itertools import islice
 
 from textual import events, on
 from textual.app import ComposeResult
+from textual.geometry import Region
 from textual.layout import Layout
 from textual.screen import Screen
+from textual.strip import Strip
 from textual.widget import Widget
 from textual.worker import get_current_worker
 
@@ -28,12 +30,12 @@ from sessionlog.window import Log
 from tui import commands, messages, workers
 from tui.layout import NARROW, PaneLayout, View
 from tui.lines import Line, Piece
+from tui.paint import painter
 from tui.previews import home
 from tui.row_lines import CLOCKS, Clock
 from tui.screens.actions import Actions
 from tui.widgets.detail_pane import DetailPane
 from tui.widgets.key_line import KeyLine
-from tui.widgets.line_widget import LineWidget
 from tui.widgets.prompt import Prompt
 from tui.widgets.session_list import SessionList
 from tui.widgets.status_line import StatusLine
@@ -47,13 +49,6 @@ _REST = 0.06
 """Seconds the cursor rests on a session before it is opened: a held key opens none."""
 _GROW = 0.25
 """Seconds between two looks at the open log, beside what the folder's watch tells."""
-
-
-class Divider(LineWidget):
-    """The one column between two panes."""
-
-    def line(self, y: int, width: int) -> Line:
-        return Line([("│", "line")])
 
 
 class Browser(Screen[None], inherit_bindings=False):
@@ -74,7 +69,7 @@ class Browser(Screen[None], inherit_bindings=False):
         self._writer = ""
         """What is known of the open log's writer."""
         lone = len(catalogue.places) == 1 and not os.path.isdir(catalogue.places[0])
-        self.view = View("timeline" if lone else "list", has_list=not lone, has_log=lone)
+        self.view = View("timeline" if lone else "list", has_list=not lone, has_log=bool(catalogue.known))
         self.entry: Entry | None = None
         """The open session; None while none is open."""
         self.log_file: Log | None = None
@@ -95,23 +90,24 @@ class Browser(Screen[None], inherit_bindings=False):
         return self.panes
 
     def compose(self) -> ComposeResult:
-        """Every part is there at all times; the layout says which are seen."""
+        """Every part but the prompt is there at all times; the layout says which are seen."""
         yield self.bar
         yield self.sessions
-        yield Divider(id="rule")
         yield self.header
         yield self.timeline
-        yield Divider(id="rule2")
         yield self.detail
         yield self.status
         yield self.keys
-        yield self.prompt
+
+    def render_lines(self, crop: Region) -> list[Strip]:
+        """What no pane covers is the column between two panes."""
+        palette = painter(self.app.theme, faded=not self.is_current)
+        return [palette.strip(Line([("│" * crop.width, "line")]), crop.width)] * crop.height
 
     def on_mount(self) -> None:
         """Show what is known; the first paint has it."""
         self._list()
-        if not self.view.has_list:
-            self.open(self.sessions.selected)
+        self.open(self.sessions.selected)
         self.focus_pane(self.view.focus)
         self.call_after_refresh(self._start)
 
@@ -338,9 +334,14 @@ class Browser(Screen[None], inherit_bindings=False):
         facts = self.timeline.status
         if self.view.live:
             facts.insert(1, "live, following" if self.timeline.following else "live, scrolled away")
-        state = watching if self.view.live else ("ended", "fg-3")
+        state = watching if self.view.live else (self._standing, "fg-3")
         clock: Piece = (f"{self.timeline.clock_name} · ", "fg-3")
         self.status.tell(" · ".join(facts), [clock, state])
+
+    @property
+    def _standing(self) -> str:
+        ended = self.entry is None or self.entry.status is Status.COMPLETE
+        return "ended" if ended else "stopped"
 
     def clock_of(self, name: str) -> Callable[[str], str]:
         """Tells times as the timeline does."""
@@ -394,6 +395,8 @@ class Browser(Screen[None], inherit_bindings=False):
 
     def ask(self, purpose: str, label: str, text: str = "") -> None:
         """Open the prompt."""
+        if not self.prompt.is_attached:
+            self.mount(self.prompt)
         self.prompt.ask(purpose, label, text)
         self.view = replace(self.view, asks=True)
         self.place()

@@ -67,7 +67,7 @@ def title_line(entry: Entry, home: str, *, focused: bool) -> Line:
     folder = visible(entry.workdir)
     if home and (folder == home or folder.startswith(home + "/")):
         folder = "~" + folder[len(home) :]
-    right: list[Piece] = [*badge(entry.damage)]
+    right: list[Piece] = [(" ", ""), *badge(entry.damage)]
     right += [(f" {visible(word)}", style) for word, style in
               ((entry.agent or entry.format, "fg-2"), (folder, "fg-3")) if word]  # fmt: skip
     return Line(

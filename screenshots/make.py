@@ -1,0 +1,94 @@
+"""Make the pictures of the README: the real app over the demo's night, keys pressed as a person would.
+
+`python screenshots/make.py` writes the SVG files beside this script, `--check` fails when one of
+them is not what the app draws now. Clock, time zone, sizes and themes are fixed, so the same
+program gives the same bytes.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+import tempfile
+import time
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+HERE = Path(__file__).parent
+sys.path.insert(0, str(HERE.parent))
+os.environ.update(TZ="UTC", TEXTUAL_ANIMATIONS="none", COLORTERM="truecolor", LC_ALL="C.UTF-8")
+os.environ.pop("NO_COLOR", None)
+time.tzset()
+
+from sessionlog.demo.night import make_night  # noqa: E402 - the environment comes first
+from tui.app import InspectorApp  # noqa: E402
+from tui.workers import Catalogue  # noqa: E402
+
+MORNING = datetime(2026, 11, 28, 7, 48, tzinfo=UTC)
+SIZES = {"80x24": (80, 24), "120x36": (120, 36), "200x50": (200, 50)}
+
+
+@dataclass(frozen=True)
+class Picture:
+    """One picture: how it is called and what is pressed to get there."""
+
+    name: str
+    size: str
+    theme: str
+    keys: tuple[str, ...] = ()
+
+    @property
+    def path(self) -> Path:
+        return HERE / f"{self.name}-{self.size}-{self.theme}.svg"
+
+
+HERO = ("slash", *"billing", "enter", "j")
+"""Keys that lead to the run that was killed in its test."""
+PICTURES = [
+    *(Picture("browser", size, "night", HERO) for size in SIZES),
+    Picture("browser", "120x36", "day", HERO),
+    Picture("browser", "120x36", "mono", HERO),
+    Picture("timeline", "80x24", "night", (*HERO, "enter")),
+    Picture("detail", "80x24", "night", (*HERO, "enter", "E", "enter")),
+    Picture("fork", "120x36", "night", (*HERO, "enter", "k", "f")),
+    Picture("repair", "120x36", "night", (*HERO, "r")),
+    Picture("help", "120x36", "night", ("question_mark",)),
+]
+
+
+async def draw(picture: Picture, folder: Path) -> str:
+    """The SVG of one picture."""
+    app = InspectorApp(
+        Catalogue((str(folder),)), theme=picture.theme, clock=lambda: MORNING.timestamp()
+    )
+    async with app.run_test(size=SIZES[picture.size]) as pilot:
+        await app.workers.wait_for_complete()
+        for key in picture.keys:
+            await pilot.press(key)
+            await pilot.pause(0.1)
+        await pilot.pause(0.4)
+        return app.export_screenshot(title="sessionlog")
+
+
+def main(argv: list[str]) -> int:
+    check = "--check" in argv
+    wrong = []
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = Path(scratch) / "night"
+        make_night(folder, MORNING)
+        for picture in PICTURES:
+            svg = asyncio.run(draw(picture, folder)).replace(scratch, "~")
+            if not check:
+                picture.path.write_text(svg)
+                print(picture.path.name)
+            elif not picture.path.exists() or picture.path.read_text() != svg:
+                wrong.append(picture.path.name)
+    for name in wrong:
+        print(f"screenshots/{name} is not what the app draws; run python screenshots/make.py")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

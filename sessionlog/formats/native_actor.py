@@ -1,0 +1,110 @@
+"""Acting on native logs: close an open call, name a new log and its origin.
+
+The engine resumes by reading the messages of a log into a new one, so the lines need no change;
+only the meta says which log this is and what it was made from.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Collection, Iterable, Iterator
+from datetime import datetime
+
+from sessionlog import codec, splice
+from sessionlog.formats.base import Birth, Fate, Part
+from sessionlog.framing import Line
+from sessionlog.paths import new_id
+from sessionlog.records import OpenCall
+
+_SIX = ("id", "task", "model", "provider", "driver", "workdir")
+
+
+class NativeActor:
+    """The native format's way of acting."""
+
+    def close(self, request: bytes, call: OpenCall, at: str, text: str) -> bytes:
+        """The response that the engine writes for a failed call; id, name and arguments are the
+        request's own bytes, so that the two pair."""
+        failure = codec.dumps(text)
+        shown = codec.dumps((b'{"error":' + failure + b"}").decode())
+        copied = b"".join(
+            b"," + codec.dumps(key) + b":" + value
+            for key in ("id", "name", "arguments")
+            if (value := splice.value(request, ("message", "activity", key)))
+        )
+        return (
+            b'{"kind":"message","at":' + codec.dumps(at)
+            + b',"message":{"type":"activity","text":' + shown
+            + b',"activity":{"kind":"response"' + copied + b',"failure":' + failure + b"}}}"
+        )  # fmt: skip
+
+    def pick(self, data: bytes, parts: Collection[int]) -> bytes:
+        return data  # one record an object
+
+    def renew(self, parts: Iterable[Part], birth: Birth) -> Iterator[bytes]:
+        """The first meta is the session's: it gets the new id and the origin. A log without one
+        gets a meta in front, which the origin needs. O(lines)."""
+        values = _values(birth)
+        before: list[bytes] = []
+        rest = iter(parts)
+        for data, fate in rest:
+            if fate is Fate.DROPPED:
+                continue
+            renewed = _with_meta(data, values)
+            if renewed is not None:
+                yield from (*before, renewed)
+                break
+            before.append(data)
+            if len(before) > _HEAD:
+                yield _new_meta(birth, values)
+                yield from before
+                break
+        else:
+            yield _new_meta(birth, values)
+            yield from before
+        yield from (data for data, fate in rest if fate is not Fate.DROPPED)
+
+    def place(
+        self, parent: str, at: int | None, now: datetime, taken: Callable[[str], bool]
+    ) -> tuple[str, str]:
+        """The first free id of the time in the parent's folder: base, base-2, base-3, ..."""
+        folder, base = os.path.dirname(parent), new_id(now)
+        count = 1
+        while True:
+            id = base if count == 1 else f"{base}-{count}"
+            path = os.path.join(folder, id + ".jsonl")
+            if not taken(path) and not taken(path.removesuffix(".jsonl") + ".blobs"):
+                return id, path
+            count += 1
+
+
+_HEAD = 1000
+"""Lines that may stand before the meta; further behind it is not the head of a session."""
+
+
+def _values(birth: Birth) -> dict[str, bytes]:
+    parent = codec.dumps(birth.parent)
+    values = {"id": codec.dumps(birth.id)}
+    if birth.at is None:
+        values["resumedFrom"] = parent
+    else:
+        values["forkedFrom"] = b'{"id":' + parent + b',"at":%d}' % birth.at
+    return values
+
+
+def _with_meta(data: bytes, values: dict[str, bytes]) -> bytes | None:
+    """The line with its meta renewed; None when it holds none."""
+    if b"meta" not in data and b"\\u" not in data:
+        return None
+    for value, span in codec.parse(Line(0, 0, data, True)).objects:
+        if value.get("kind") == "meta" and isinstance(value.get("meta"), dict):
+            found = splice.member(data, ("meta",), span.offset)
+            if found is not None:
+                return splice.put(data, found.start, values)
+    return None
+
+
+def _new_meta(birth: Birth, values: dict[str, bytes]) -> bytes:
+    empty = b"{" + b",".join(codec.dumps(key) + b':""' for key in _SIX) + b"}"
+    body = splice.put(empty, 0, values)
+    return b'{"kind":"meta","at":' + codec.dumps(birth.time) + b',"meta":' + body + b"}"

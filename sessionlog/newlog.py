@@ -1,0 +1,249 @@
+"""The door that makes a log out of another: all of it or nothing, and never over anything.
+
+The lines go to a temporary name in the same folder, are synced, and appear under their own name
+by a hard link, which fails when the name is taken. Pictures are carried along before the log can
+be seen. Whatever fails, nothing is left behind. The source is only ever read.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import re
+import secrets
+import shutil
+import stat
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from datetime import UTC
+from pathlib import Path
+
+from sessionlog.errors import NotPossible, SessionExists, SessionLogError
+from sessionlog.formats.base import Actor, Birth, Fate, Part
+from sessionlog.framing import Line
+from sessionlog.paths import open_regular, valid_id
+from sessionlog.plan import INTERRUPTED, Edits, Fork, Insert, Repair
+from sessionlog.reader import lines_of
+from sessionlog.records import Span
+
+_BLANK = b" \t\r\0"
+_BOM = b"\xef\xbb\xbf"
+_BLOCK = 1 << 20
+_DIGEST = re.compile(r"[0-9a-f]{64}")
+_NO_LINKS = (errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK)
+_TRIES = 100
+
+
+def parts(
+    lines: Iterable[Line], edits: Edits, actor: Actor, read: Callable[[Span], bytes]
+) -> Iterator[Part]:
+    """The lines of the new log in order, from those of its source. O(bytes)."""
+    todo = deque(edits.edits)
+    for line in lines:
+        if line.offset >= edits.end:
+            return
+        stop = min(line.offset + len(line.data), edits.end)
+        if not todo or todo[0].offset > stop:
+            yield Part(line.data[: stop - line.offset])
+            continue
+        at = line.offset
+        while todo and todo[0].offset <= stop:
+            edit = todo.popleft()
+            yield from _piece(line, at, edit.offset)
+            for insert in edit.lines:
+                yield _made(insert, actor, read)
+            at = edit.offset + edit.removed
+            if edit.removed:
+                yield Part(line.data[edit.offset - line.offset : at - line.offset], Fate.DROPPED)
+        yield from _piece(line, at, stop)
+
+
+def _piece(line: Line, start: int, stop: int) -> Iterator[Part]:
+    data = line.data[start - line.offset : stop - line.offset]
+    if data.removeprefix(_BOM).strip(_BLANK):
+        yield Part(data)
+
+
+def _made(insert: Insert, actor: Actor, read: Callable[[Span], bytes]) -> Part:
+    data = read(insert.span)
+    if insert.call is not None:
+        return Part(actor.close(data, insert.call, insert.at, INTERRUPTED), insert.fate)
+    return Part(actor.pick(data, insert.parts) if insert.parts else data, insert.fate)
+
+
+def make(plan: Fork | Repair, actor: Actor, out: str | os.PathLike[str] | None) -> Path:
+    """Write what was planned, at `out` or at the first free place from the planned one on.
+
+    Raises SessionExists when `out` is taken, NotPossible when it cannot be written.
+    """
+    if out is not None:
+        target = Path(out)
+        return _write(plan, actor, _id_of(target, plan.id), target)
+    id, path = plan.id, plan.path
+    for _ in range(_TRIES):
+        try:
+            return _write(plan, actor, id, Path(path))
+        except SessionExists:
+            id, path = actor.place(plan.source, plan.at, plan.now, os.path.lexists)
+    raise SessionExists(f"{path}: taken again and again; give a place of your own")
+
+
+def _id_of(target: Path, otherwise: str) -> str:
+    """A log answers to its file's name, where that can be an id."""
+    try:
+        return valid_id(target.stem)
+    except NotPossible:
+        return otherwise
+
+
+def copy(source: str, size: int, out: str | os.PathLike[str]) -> Path:
+    """A byte copy of the log's first `size` bytes at `out`, made in the same way."""
+    fd = open_regular(source)
+    try:
+        return _publish(Path(out), _blocks(fd, size), source, None)
+    finally:
+        os.close(fd)
+
+
+def _write(plan: Fork | Repair, actor: Actor, id: str, target: Path) -> Path:
+    time = plan.now.astimezone(UTC).isoformat().replace("+00:00", "Z")
+    birth = Birth(id, plan.parent, plan.at, time)
+    fd = open_regular(plan.source)
+    try:
+        if os.fstat(fd).st_size < plan.changes.end:
+            raise NotPossible(f"{plan.source}: it became shorter since it was looked at; look again")
+
+        def read(span: Span) -> bytes:
+            return os.pread(fd, span.length, span.offset)
+
+        lines = actor.renew(parts(lines_of(fd), plan.changes, actor, read), birth)
+        chunks = (line + b"\n" for line in lines)
+        return _publish(target, chunks, plan.source, plan.changes.blobs)
+    finally:
+        os.close(fd)
+
+
+def _blocks(fd: int, size: int) -> Iterator[bytes]:
+    at = 0
+    while at < size and (block := os.pread(fd, min(_BLOCK, size - at), at)):
+        yield block
+        at += len(block)
+
+
+def _publish(
+    target: Path, chunks: Iterable[bytes], source: str, digests: frozenset[str] | None
+) -> Path:
+    """Make `target` appear whole, or not at all. `digests`: which blobs; None: every one."""
+    if os.path.lexists(target):
+        raise SessionExists(f"{target}: already there; nothing was overwritten")
+    temp = target.parent / f".{secrets.token_hex(8)}.tmp"
+    blobs: Path | None = None
+    try:
+        _stage(temp, chunks)
+        blobs = _carry(Path(source), target, digests)
+        _appear(temp, target)
+        blobs = None
+        _sync(target.parent)
+    except FileExistsError as error:
+        raise SessionExists(f"{error.filename2 or error.filename}: already there; "
+                            "nothing was overwritten") from error  # fmt: skip
+    except SessionLogError:
+        raise
+    except OSError as error:
+        raise NotPossible(f"{target}: cannot be written: {error.strerror}; "
+                          "nothing was left behind") from error  # fmt: skip
+    finally:
+        if blobs is not None:
+            shutil.rmtree(blobs, ignore_errors=True)
+        with contextlib.suppress(FileNotFoundError, NotADirectoryError):
+            temp.unlink()
+    return target
+
+
+def _stage(temp: Path, chunks: Iterable[bytes]) -> None:
+    with os.fdopen(_create(temp), "wb", buffering=_BLOCK) as file:
+        file.writelines(chunks)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def _create(path: Path) -> int:
+    """A new file that only its owner may read, whatever the umask."""
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+    fd = os.open(path, flags, 0o600)
+    os.fchmod(fd, 0o600)
+    return fd
+
+
+def _appear(temp: Path, target: Path) -> None:
+    try:
+        os.link(temp, target, follow_symlinks=False)
+    except OSError as error:
+        if error.errno not in _NO_LINKS:
+            raise
+        _copy_file(temp, target)  # a file system without hard links
+
+
+def _copy_file(source: Path, target: Path) -> None:
+    """A new file with the bytes of `source`; removed again when that fails."""
+    fd = _create(target)
+    try:
+        with open(source, "rb") as file, os.fdopen(fd, "wb") as new:
+            shutil.copyfileobj(file, new, _BLOCK)
+            new.flush()
+            os.fsync(new.fileno())
+    except BaseException:
+        target.unlink()
+        raise
+
+
+def _carry(source: Path, target: Path, digests: frozenset[str] | None) -> Path | None:
+    """Bring the pictures' files along; the new folder, None when there is nothing to bring."""
+    old, new = source.with_suffix(".blobs"), target.with_suffix(".blobs")
+    wanted = sorted(_wanted(old, digests))
+    if not wanted:
+        return None
+    new.mkdir(mode=0o700)
+    try:
+        new.chmod(0o700)
+        for name in wanted:
+            _carry_file(old / name, new / name)
+        _sync(new)
+    except BaseException:
+        shutil.rmtree(new, ignore_errors=True)
+        raise
+    return new
+
+
+def _wanted(folder: Path, digests: frozenset[str] | None) -> Iterator[str]:
+    """Names in the parent's blobs folder: a digest and an ending, and a regular file of its own."""
+    if digests is not None and not digests:
+        return
+    with contextlib.suppress(FileNotFoundError, NotADirectoryError), os.scandir(folder) as found:
+        for entry in found:
+            digest = entry.name.partition(".")[0]
+            if not _DIGEST.fullmatch(digest) or not entry.is_file(follow_symlinks=False):
+                continue
+            if digests is None or digest in digests:
+                yield entry.name
+
+
+def _carry_file(old: Path, new: Path) -> None:
+    """A blob never changes, so a link will do where its mode is the one that we would give."""
+    if stat.S_IMODE(old.lstat().st_mode) == 0o600:
+        try:
+            os.link(old, new, follow_symlinks=False)
+            return
+        except OSError as error:
+            if error.errno not in (*_NO_LINKS, errno.EXDEV):
+                raise
+    _copy_file(old, new)
+
+
+def _sync(folder: Path) -> None:
+    fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        os.fsync(fd)
+    finally:
+        os.close(fd)

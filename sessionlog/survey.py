@@ -1,0 +1,151 @@
+"""One pass over a log that is to be acted on, from its records or straight from its file.
+
+Straight from the file, a log of any size is looked through without being held.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+
+from sessionlog.errors import NotPossible
+from sessionlog.formats.base import Actor, Format
+from sessionlog.formats.table import FORMATS
+from sessionlog.framing import Line
+from sessionlog.paths import open_regular
+from sessionlog.plan import Edits, Mend, units
+from sessionlog.reader import decode, format_of, lines_of, living
+from sessionlog.records import Damage, Record
+from sessionlog.session import Session
+
+_HEAD, _TAIL = 64, 512
+"""Records kept from both ends of a file, for its id and for the evidence of its ending."""
+
+Taken = Callable[[str], bool]
+
+
+@dataclass(frozen=True, slots=True)
+class Survey:
+    """What was found."""
+
+    source: str
+    format: Format
+    parent: str
+    at: int | None
+    changes: Edits
+    refused: Damage | None
+    alive: str | None
+
+
+def of_session(session: Session, at: int | None, mend: Mend) -> Survey:
+    """Survey a session that is at hand, up to message `at` (None: all of it)."""
+    form = form_named(session.format)
+    taken = _take(units(session.records), at, mend)
+    _check(session.path, at, mend)
+    spans = [session.records[-1].span] if session.records else []
+    spans += [damage.span for damage in session.damages]
+    last = max((span.line for span in spans), default=0)
+    end = taken if at is not None else session.size
+    changes = _changes(mend, session.damages, end)
+    return Survey(
+        session.path, form, session.id, at and mend.n, changes,
+        _refused(changes, last), session.alive,
+    )  # fmt: skip
+
+
+def of_file(path: str | os.PathLike[str], at: int | None, mend: Mend) -> Survey:
+    """Survey a log on disk, up to message `at` (None: all of it). One pass, bounded memory."""
+    name = os.fspath(path)
+    fd = open_regular(name)
+    try:
+        form = format_of(name, fd)
+        walk = _Walk(form, lines_of(fd))
+        end = _take(units(walk), at, mend)
+        _check(name, at, mend)
+        end = end if at is not None else os.fstat(fd).st_size
+        changes = _changes(mend, walk.damages, end)
+        refused = _refused(changes, walk.line if not changes.dropped else walk.last_line())
+        alive = living(name, fd, form, list(walk.tail)) if at is None else None
+        meta = form.describe(name, iter(walk.head), reversed(walk.head)).meta
+    finally:
+        os.close(fd)
+    return Survey(name, form, meta.id, at and mend.n, changes, refused, alive)
+
+
+class _Walk:
+    """Records of lines as they are read, remembering both ends, the damages and the place."""
+
+    def __init__(self, form: Format, lines: Iterator[Line]) -> None:
+        self._form, self._lines = form, lines
+        self.head: list[Record] = []
+        self.tail: deque[Record] = deque(maxlen=_TAIL)
+        self.damages: list[Damage] = []
+        self.line = 0
+        """Number of the last line that was not blank."""
+
+    def __iter__(self) -> Iterator[Record]:
+        for line in self._lines:
+            found, lost = decode(self._form, line)
+            if found or lost:
+                self.line = line.number
+            self.damages += lost
+            for record in found:
+                if len(self.head) < _HEAD:
+                    self.head.append(record)
+                self.tail.append(record)
+                yield record
+
+    def last_line(self) -> int:
+        """Read on to the next line that is not blank: is the damaged line the last?"""
+        for line in self._lines:
+            if line.data.strip():
+                self.line = line.number
+                break
+        return self.line
+
+
+def actor_of(form: Format, path: str, act: str) -> Actor:
+    """The format's actor; NotPossible when it is only read."""
+    if form.actor is None:
+        raise NotPossible(f"{path}: {form.name} logs cannot be {act} yet")
+    return form.actor
+
+
+def form_named(name: str) -> Format:
+    """The format of a session."""
+    return next(form for form in FORMATS if form.name == name)
+
+
+def moment_now(now: datetime | None) -> datetime:
+    """The caller's clock, or this machine's."""
+    return now or datetime.now(UTC)
+
+
+def _take(found: Iterable[tuple[Record, ...]], at: int | None, mend: Mend) -> int:
+    if at is None or at > 0:
+        for unit in found:
+            mend.take(unit)
+            if at is not None and mend.n >= at:
+                break
+    return mend.end
+
+
+def _check(path: str, at: int | None, mend: Mend) -> None:
+    if at is None or 1 <= at <= mend.n:
+        return
+    has = f"it has messages 1 to {mend.n}" if mend.n else "it has no messages"
+    if at < 1:
+        has = "messages count from 1"
+    raise NotPossible(f"{path}: no message {at} to fork at; {has}")
+
+
+def _changes(mend: Mend, damages: Iterable[Damage], end: int) -> Edits:
+    return replace(mend.edits(d for d in damages if d.span.offset < end), end=end)
+
+
+def _refused(changes: Edits, last_line: int) -> Damage | None:
+    """The first damage that is not in the log's last line: no crash leaves that."""
+    return next((d for d in changes.dropped if d.span.line < last_line), None)
