@@ -45,8 +45,10 @@ def fork(
     return apply_fork(_plan(found, now, os.path.lexists), out, force=force)
 
 
-def apply_fork(plan: Fork, out: str | os.PathLike[str] | None = None, *, force: bool = False) -> Path:
-    """Write a planned fork. The path's stem is its id; inside, an `out` that is no id is not.
+def apply_fork(
+    plan: Fork, out: str | os.PathLike[str] | None = None, *, force: bool = False
+) -> Path:
+    """Write a planned fork; gives its path. The stem of `out` is its id, where that can be one.
 
     Raises DamagedLog when a taken line before the log's last is damaged and not `force`,
     SessionExists when `out` is taken, NotPossible when it cannot be written.

@@ -112,7 +112,7 @@ def _write(plan: Fork | Repair, actor: Actor, id: str, target: Path) -> Path:
     fd = open_regular(plan.source)
     try:
         if os.fstat(fd).st_size < plan.changes.end:
-            raise NotPossible(f"{plan.source}: it became shorter since it was looked at; look again")
+            raise NotPossible(f"{plan.source}: it became shorter meanwhile; look again")
 
         def read(span: Span) -> bytes:
             return os.pread(fd, span.length, span.offset)

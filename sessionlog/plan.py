@@ -40,7 +40,7 @@ INTERRUPTED = "Interrupted by the user."
 
 @dataclass(frozen=True, slots=True)
 class Insert:
-    """A line that goes in at a place: a closing line, or a copy of a record that stands elsewhere."""
+    """A line that goes in: a closing line, or a copy of a record that stands elsewhere."""
 
     n: int
     """Message number that orders lines at one place: the request's, or the line's own."""

@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from random import Random
 from typing import Any
 
 START = datetime(2026, 11, 27, 22, 0, 0, tzinfo=UTC)
@@ -86,3 +87,29 @@ def healthy(id: str = "20261127-220000") -> list[bytes]:
         message("bot", "Done.", 5),
         result(message="all done"),
     ]
+
+
+def scrambled(seed: int, length: int = 30) -> list[bytes]:
+    """A native log of calls left open, answered late, twice, or out of nowhere. Ids come again."""
+    random = Random(seed)
+    waiting: list[tuple[str, str]] = []
+    lines = [meta()]
+    for i in range(length):
+        what = random.choice("uubqqqqrrrroeexia")
+        call = (random.choice(["", f"c{i}", "c1", "c2"]), json.dumps({"command": random.choice("ab")}))
+        if what == "q":
+            waiting.append(call)
+            lines.append(request(call[0], arguments=call[1], seconds=i))
+        elif what == "r" and waiting:
+            call = waiting.pop(random.randrange(len(waiting)))
+            lines.append(response(call[0], arguments=call[1], result=i, seconds=i))
+        elif what == "o":
+            lines.append(response(f"nobody{i}", seconds=i))
+        elif what == "e":
+            lines.append(event(random.choice(["iteration", "toolCallStart"]), i, text="{}"))
+        elif what == "x":
+            lines.append(reset(i))
+        else:
+            kind = {"b": "bot", "i": "reasoning", "a": "attachment"}.get(what, "user")
+            lines.append(message(kind, f"text {i}", i))
+    return lines

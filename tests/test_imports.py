@@ -12,7 +12,7 @@ import pytest
 ROOT = Path(__file__).parent.parent
 FLOORS = [
     ["errors", "records", "text", "secrets"],
-    ["framing", "codec", "paths", "telling", "life", "spread"],
+    ["framing", "codec", "paths", "telling", "life", "spread", "pairing", "splice"],
     ["formats.base", "conversation"],
     ["formats.native", "formats.native_encode", "formats.chat", "formats.claude", "formats.codex"],
     ["formats.table", "formats"],
@@ -20,7 +20,8 @@ FLOORS = [
     ["index", "reader", "writer"],
     ["recorder", "listing", "follow", "window"],
     ["plan"],
-    ["forks", "repairs", "agents"],
+    ["survey", "newlog", "agents"],
+    ["forks", "repairs"],
     ["resume", "shown"],
     ["demo"],
     ["cli", "__main__", ""],

@@ -144,9 +144,9 @@ def _answer(message: Message, bad: bool, columns: int, expanded: bool) -> Iterat
 def result_of(message: Message) -> tuple[str, Any]:
     """(text, None) of a response that is text, ("", value) of one that is a JSON value."""
     activity = message.activity
-    if activity is not None and activity.failure is not None:
-        return activity.failure, None
     result = activity.result if activity is not None else None
+    if activity is not None and activity.failure is not None:
+        result = activity.failure
     if isinstance(result, dict | list) and result:
         return "", result
     text = result if isinstance(result, str) else message.text

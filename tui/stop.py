@@ -56,8 +56,10 @@ def lines_of(
     said = _text(headline)
     right = _how_long(entry, seen, state, now)
     first = Line([(" ", ""), *headline], _aside(right), tint)
-    if seen.last_error and _plain(seen.last_error.text) in said.lower():
+    if seen.last_error and _is_said(seen.last_error.text, said):
         seen = seen._replace(last_error=None)
+    if _is_said(seen.last_words, said):
+        seen = seen._replace(last_words="")
     facts = _facts(entry, seen, state, now, writer)
     since = _running_for(entry, now) if state == "run" else []
     room = columns - 3 - sum(width(text) for text, _ in since)
@@ -70,9 +72,9 @@ def _aside(pieces: list[Piece]) -> list[Piece]:
     return [(" ", ""), *pieces, (" ", "")] if pieces else []
 
 
-def _plain(text: str) -> str:
-    """For comparing an error with the headline: a clipped one counts as said."""
-    return text.lower().rstrip("…. ")[:60]
+def _is_said(words: str, headline: str) -> bool:
+    """Does the headline have these words? The first of them are enough."""
+    return words.lower().rstrip("…. ")[:60] in headline.lower()
 
 
 def _text(pieces: Sequence[Piece]) -> str:
@@ -158,14 +160,19 @@ def _call(seen: Evidence) -> str:
 
 
 def _failed(entry: Entry, seen: Evidence, stop: str, style: str) -> list[Piece]:
-    reason = (entry.reason or "").lower()
-    if any(word in reason for word in _INTERRUPTS):
+    if _is_interrupt(entry):
         words = stop if "interrupt" in stop.lower() else "interrupted"
         title = words[:1].upper() + words[1:]
         where = f" inside {_call(seen)}" if seen.last_call and seen.last_call.failed else ""
         return [(title, style), (where, "fg-1")]
     words = stop or (entry.reason and visible(entry.reason)) or "no reason recorded"
     return [("Failed: ", style), (words, "fail")]
+
+
+def _is_interrupt(entry: Entry) -> bool:
+    """Did a person stop it, as the log words it?"""
+    reason = (entry.reason or "").lower()
+    return any(word in reason for word in _INTERRUPTS)
 
 
 def _how_long(entry: Entry, seen: Evidence, state: str, now: datetime) -> list[Piece]:
@@ -188,40 +195,47 @@ def _running_for(entry: Entry, now: datetime) -> list[Piece]:
 
 
 def _facts(entry: Entry, seen: Evidence, state: str, now: datetime, writer: str) -> list[Fact]:
-    """The facts of a state, most telling first."""
+    """The facts of a state, most telling first, each once."""
     error = _error(seen.last_error) if seen.last_error else []
-    if state == "ok" or state == "ended":
-        failed = seen.last_call is not None and seen.last_call.failed
-        facts = [error if failed else [], *_ending_words(entry, seen, state), _changed(seen)]
+    if state in ("ok", "ended"):
+        facts = _of_an_end(seen, state, error)
     elif state == "run":
-        alive = [(f"writer {visible(writer)}" if writer else "writer alive", "fg-2")]
+        alive: Fact = [(f"writer {visible(writer or 'alive')}", "fg-2")]
         facts = [_asked(seen), alive, _silent(seen, now), _so_far(seen)]
     elif state == "fail":
-        facts = [_forgotten(seen), _repeats(seen), error, _retries(seen), _silence(seen),
-                 [(f"last call {_call(seen)}", "fg-2")] if seen.last_call else []]  # fmt: skip
+        facts = _of_a_failure(entry, seen, error)
     elif state in ("open", "torn"):
-        gone = [(f"writer {visible(writer or 'unknown')}", "fg-2")]
-        facts = [_asked(seen), *_unanswered(seen), error if state == "torn" else [], gone,
+        gone: Fact = [(f"writer {visible(writer or 'unknown')}", "fg-2")]
+        facts = [_asked(seen), _unanswered(seen), error if state == "torn" else [], gone,
                  _tried(seen), error, _repeats(seen), _retries(seen), _silence(seen)]  # fmt: skip
     else:
         facts = []
-    facts.append(_damages(entry))
     kept: list[Fact] = []
-    for fact in facts:
+    for fact in (*facts, _damages(entry)):
         if fact and fact not in kept:
             kept.append(fact)
     return kept
+
+
+def _of_an_end(seen: Evidence, state: str, error: Fact) -> list[Fact]:
+    """A run that ended by itself: an error only where the very last call failed."""
+    failed = seen.last_call is not None and seen.last_call.failed
+    words: Fact = [(_closing(seen), "fg-2")] if _closing(seen) and state == "ok" else []
+    return [error if failed else [], words, _changed(seen)]
+
+
+def _of_a_failure(entry: Entry, seen: Evidence, error: Fact) -> list[Fact]:
+    last: Fact = [(f"last call {_call(seen)}", "fg-2")] if seen.last_call else []
+    if _is_interrupt(entry) and seen.last_call and seen.last_call.failed:
+        error = last = []  # the headline names the call, and its refusal is the interrupt
+    return [_forgotten(seen), _repeats(seen), error, _retries(seen), _silence(seen),
+            [] if error else last]  # fmt: skip
 
 
 def _error(error: Trouble) -> Fact:
     """In its own words, with the number of its call."""
     number = f" {error.n}" if error.n is not None else ""
     return [(f"last error{number}: ", "fg-2"), (error.text, "fail")]
-
-
-def _ending_words(entry: Entry, seen: Evidence, state: str) -> list[Fact]:
-    """The model's last words, where the headline has the log's own."""
-    return [[(seen.last_words, "fg-2")]] if _closing(seen) and state == "ok" else []
 
 
 def _changed(seen: Evidence) -> Fact:
@@ -234,13 +248,13 @@ def _asked(seen: Evidence) -> Fact:
     return [("asks for leave ", "fg-2"), (seen.asked, "open")] if seen.asked else []
 
 
-def _unanswered(seen: Evidence) -> list[Fact]:
+def _unanswered(seen: Evidence) -> Fact:
     """The calls without a result, by number where they have one."""
     known = [call for call in seen.flying if call.n is not None]
     if known:
         numbers = ", ".join(str(call.n) for call in known)
-        return [[(f"no result for {numbers}", "fg-2")]]
-    return [[("no result", "fg-2")]] if seen.flying else []
+        return [(f"no result for {numbers}", "fg-2")]
+    return [("no result", "fg-2")] if seen.flying else []
 
 
 def _forgotten(seen: Evidence) -> Fact:

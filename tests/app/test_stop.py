@@ -108,6 +108,40 @@ def test_a_good_end_says_what_the_log_says_and_which_files_changed() -> None:
     assert second == "1 file changed"
 
 
+def test_a_good_end_names_the_error_that_the_very_last_call_left() -> None:
+    given_up = build.message("bot", "TestReplay still fails. I stop here.")
+    done = entry(Status.COMPLETE, ok=True, reason="end_turn", stop="done")
+    first, second = stop(done, [*HEAD, *turn(1, "go test", FAILS), given_up])
+    assert first.startswith("Done  TestReplay still fails. I stop here.")
+    assert second == "last error 2: --- FAIL: TestReplay (2.31s)"
+    _, later = stop(done, [*HEAD, *turn(1, "go test", FAILS), *turn(2, "go vet", "ok"), given_up])
+    assert "last error" not in later
+
+
+def test_an_interrupt_names_the_call_that_was_stopped_and_not_the_models_wording_of_it() -> None:
+    arguments = '{"command":"npx stylelint"}'
+    refused = build.response("c1", "Bash", arguments, failure="The user doesn't want to proceed.")
+    stopped = entry(Status.COMPLETE, ok=False, reason="interrupted", stop="interrupted by user")
+    first, second = stop(stopped, [*HEAD, build.request("c1", "Bash", arguments), refused])
+    assert first.startswith("Interrupted by user inside Bash npx stylelint")
+    assert second == ""
+
+
+def test_a_call_that_waits_for_leave_says_what_it_asks_for() -> None:
+    arguments = json.dumps({"cmd": "docker push x", "sandbox_permissions": "require_escalated",
+                            "justification": "May I push?"})  # fmt: skip
+    first, second = stop(entry(), [*HEAD, build.request("c1", "exec_command", arguments)])
+    assert "exec_command docker push x" in first
+    assert second.startswith("asks for leave require_escalated: May I push?")
+
+
+def test_a_call_that_the_run_went_on_past_is_named() -> None:
+    lines = [*HEAD, build.request("c1", "shell", '{"command":"make it"}'),
+             build.message("user", "Go on.")]  # fmt: skip
+    failed = entry(Status.COMPLETE, ok=False, stop="`tool_use` without `tool_result`")
+    assert stop(failed, lines)[1] == "no result for 2 shell make it"
+
+
 def test_files_are_not_counted_where_only_the_end_of_the_log_is_known() -> None:
     edit = json.dumps({"path": "a.go", "old_string": "x", "new_string": "y"})
     all_records = records(*HEAD, build.request("c1", "edit", edit),

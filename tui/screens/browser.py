@@ -189,7 +189,8 @@ class Browser(Screen[None], inherit_bindings=False):
     def _moved(self, message: SessionList.Moved) -> None:
         """Open the session under the cursor once the cursor rests."""
         if message.entry and self.entry and message.entry.path == self.entry.path:
-            self._renew(message.entry)
+            if message.entry != self.entry:
+                self._renew(message.entry)
             return
         self._opening = message.entry
         if self.log_file is None:

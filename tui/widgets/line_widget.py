@@ -7,6 +7,8 @@ and no line filters (NO_COLOR has a theme of its own).
 
 from __future__ import annotations
 
+from typing import Self
+
 from textual.geometry import Region
 from textual.strip import Strip
 from textual.widget import Widget
@@ -16,9 +18,13 @@ from tui.paint import Painter, painter
 
 
 class LineWidget(Widget):
-    """A pane of Lines. A subclass gives `lines`, or `line` where each stands for itself."""
+    """A pane of Lines. A subclass gives `lines`, or `line` where each stands for itself, and calls
+    `refresh` when they are other ones."""
 
     DEFAULT_CSS = "LineWidget { width: 1fr; height: 1fr; }"
+
+    _strips: tuple[tuple[int, int, Painter], list[Strip]] | None = None
+    """What was painted last, and for which size and colours: the screen asks several times."""
 
     def lines(self, width: int, height: int) -> list[Line]:
         """The lines of the whole pane, from the top; missing ones are blank."""
@@ -36,19 +42,32 @@ class LineWidget(Widget):
 
     def render_lines(self, crop: Region) -> list[Strip]:
         """The lines of `crop`, painted."""
-        width, height = self.size
-        paint = self.painter
-        lines = self.lines(width, height)[: crop.bottom]
-        strips = [paint.strip(line, width) for line in lines[crop.y :]]
-        if len(strips) < crop.height:
-            strips += [paint.blank(width)] * (crop.height - len(strips))
+        width = self.size.width
+        strips = self._painted()[crop.y : crop.bottom]
         if crop.x or crop.width != width:
             strips = [strip.crop(crop.x, crop.right) for strip in strips]
         return strips
 
+    def _painted(self) -> list[Strip]:
+        width, height = self.size
+        paint = self.painter
+        key = (width, height, paint)
+        if self._strips is None or self._strips[0] != key:
+            strips = [paint.strip(line, width) for line in self.lines(width, height)[:height]]
+            strips += [paint.blank(width)] * (height - len(strips))
+            self._strips = (key, strips)
+        return self._strips[1]
+
     def render_line(self, y: int) -> Strip:
         """One painted line: Textual asks for it when it looks for what is under the mouse."""
-        return self.render_lines(Region(0, y, self.size.width, 1))[0]
+        return self._painted()[y]
+
+    def refresh(
+        self, *regions: Region, repaint: bool = True, layout: bool = False, recompose: bool = False
+    ) -> Self:
+        """Paint anew."""
+        self._strips = None
+        return super().refresh(*regions, repaint=repaint, layout=layout, recompose=recompose)
 
     def notify_style_update(self) -> None:
         """The theme changed."""
@@ -56,6 +75,5 @@ class LineWidget(Widget):
         self.refresh()
 
     def watch_has_focus(self, has_focus: bool) -> None:
-        """The cursor and the title of the focused pane look different."""
-        super().watch_has_focus(has_focus)
+        """The cursor and the title of the focused pane look different; styles do not."""
         self.refresh()
