@@ -1,8 +1,9 @@
 """The door that makes a log out of another: all of it or nothing, and never over anything.
 
-The lines go to a temporary name in the same folder, are synced, and appear under their own name
-by a hard link, which fails when the name is taken. Pictures are carried along before the log can
-be seen. Whatever fails, nothing is left behind. The source is only ever read.
+The lines go to a file without a name (where the system has such, else under a temporary one in
+the same folder), are synced, and appear by a hard link, which fails when the name is taken.
+Pictures are carried along before the log can be seen. Whatever fails, nothing is left behind. The
+source is only ever read.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from collections.abc import Callable, Iterable, Iterator
 from datetime import UTC
 from pathlib import Path
 
-from sessionlog.errors import NotPossible, SessionExists, SessionLogError
+from sessionlog.errors import NotPossible, SessionExists
 from sessionlog.formats.base import Actor, Birth, Fate, Part
 from sessionlog.framing import Line
 from sessionlog.paths import open_regular, valid_id
@@ -137,35 +138,56 @@ def _publish(
     """Make `target` appear whole, or not at all. `digests`: which blobs; None: every one."""
     if os.path.lexists(target):
         raise SessionExists(f"{target}: already there; nothing was overwritten")
-    temp = target.parent / f".{secrets.token_hex(8)}.tmp"
     blobs: Path | None = None
     try:
-        _stage(temp, chunks)
-        blobs = _carry(Path(source), target, digests)
-        _appear(temp, target)
-        blobs = None
+        with _staged(target.parent, chunks) as staged:
+            blobs = _carry(Path(source), target, digests)
+            _appear(staged, target)
+            blobs = None
         _sync(target.parent)
     except FileExistsError as error:
         raise SessionExists(f"{error.filename2 or error.filename}: already there; "
                             "nothing was overwritten") from error  # fmt: skip
-    except SessionLogError:
-        raise
     except OSError as error:
         raise NotPossible(f"{target}: cannot be written: {error.strerror}; "
                           "nothing was left behind") from error  # fmt: skip
     finally:
         if blobs is not None:
             shutil.rmtree(blobs, ignore_errors=True)
-        with contextlib.suppress(FileNotFoundError, NotADirectoryError):
-            temp.unlink()
     return target
 
 
-def _stage(temp: Path, chunks: Iterable[bytes]) -> None:
-    with os.fdopen(_create(temp), "wb", buffering=_BLOCK) as file:
-        file.writelines(chunks)
-        file.flush()
-        os.fsync(file.fileno())
+@contextlib.contextmanager
+def _staged(folder: Path, chunks: Iterable[bytes]) -> Iterator[Path]:
+    """A synced file with these bytes, as a path to link from; gone afterwards."""
+    fd, path = _nameless(folder)
+    temp = None
+    if fd is None:  # a kill -9 leaves this one behind; it is no *.jsonl, so nothing lists it
+        path = temp = folder / f".{secrets.token_hex(8)}.tmp"
+        fd = _create(temp)
+    try:
+        with os.fdopen(fd, "wb", buffering=_BLOCK) as file:
+            file.writelines(chunks)
+            file.flush()
+            os.fsync(fd)
+            yield path
+    finally:
+        if temp is not None:
+            temp.unlink()
+
+
+def _nameless(folder: Path) -> tuple[int | None, Path]:
+    """A file that no folder holds yet (Linux): it is gone with its last descriptor."""
+    try:
+        fd = os.open(folder, os.O_TMPFILE | os.O_WRONLY | os.O_CLOEXEC, 0o600)
+    except (AttributeError, OSError):
+        return None, folder
+    path = Path(f"/proc/self/fd/{fd}")
+    if not path.exists():
+        os.close(fd)
+        return None, folder
+    os.fchmod(fd, 0o600)
+    return fd, path
 
 
 def _create(path: Path) -> int:
@@ -176,13 +198,18 @@ def _create(path: Path) -> int:
     return fd
 
 
-def _appear(temp: Path, target: Path) -> None:
+def _appear(staged: Path, target: Path) -> None:
+    """Give the staged file its name, if that is free."""
+    here = os.open(target.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
-        os.link(temp, target, follow_symlinks=False)
+        # a folder's descriptor makes this linkat(), which alone can link from /proc/self/fd
+        os.link(staged, target, src_dir_fd=here, follow_symlinks=True)
     except OSError as error:
         if error.errno not in _NO_LINKS:
             raise
-        _copy_file(temp, target)  # a file system without hard links
+        _copy_file(staged, target)  # a file system without hard links
+    finally:
+        os.close(here)
 
 
 def _copy_file(source: Path, target: Path) -> None:

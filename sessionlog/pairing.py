@@ -40,13 +40,14 @@ class Pairing:
         return n
 
     def _waiting(self, activity: Activity) -> int | None:
-        alike = self._by_text.get(_text(activity), [])
-        if not activity.id:
-            return alike[-1] if alike else None
-        named = self._by_id.get(activity.id)
+        named = self._by_id.get(activity.id) if activity.id else None
         if named:
             return named[-1]
-        return next((n for n in reversed(alike) if not self._open[n].id), None)
+        alike = self._by_text.get(_text(activity), [])
+        nameless = next((n for n in reversed(alike) if not self._open[n].id), None)
+        if nameless is None and alike and not activity.id:
+            return alike[-1]
+        return nameless
 
 
 def _text(activity: Activity) -> tuple[str, str]:

@@ -169,7 +169,7 @@ class Fork:
 
 def units(records: Iterable[Record]) -> Iterator[tuple[Record, ...]]:
     """The records of each JSON object of the log, together."""
-    for _, unit in groupby(records, key=lambda record: record.span):
+    for _, unit in groupby(records, key=lambda record: record.span.offset):
         yield tuple(unit)
 
 
@@ -224,6 +224,8 @@ class Mend:
             payload = record.payload
             if isinstance(payload, Message):
                 self.n += 1
+                if payload.images:
+                    self._blobs |= _digests(payload)
                 held.append((self.n, record, payload))
             elif isinstance(payload, Reset):
                 self._over()
@@ -260,13 +262,15 @@ class Mend:
         )
 
     def _messages(self, span: Span, held: Sequence[tuple[int, Record, Message]]) -> None:
+        answer = next((m.answer for _, _, m in held if m.answer), "")
+        if not any(message.activity for _, _, message in held):  # most lines: nothing to pair
+            self._reach(span, held, answer)
+            return
         leaving: set[int] = set()
         kinds = {_kind(record, message) for _, record, message in held}
-        answer = next((m.answer for _, _, m in held if m.answer), "")
         if "call" in kinds and not self._goes_on(kinds, answer):
             self._over()
         for n, record, message in held:
-            self._blobs |= _digests(message)
             activity = message.activity
             if activity is None:
                 continue
@@ -327,8 +331,10 @@ class Mend:
     ) -> None:
         """Is this line still of the turn, or is the turn over before it?"""
         turn = self._turn
+        if turn is None:
+            return
         kinds = {_kind(record, message) for _, record, message in staying} - {""}
-        if turn is None or not kinds:
+        if not kinds:
             return
         if "call" in kinds or (answer and answer == turn.answer and not turn.answered):
             turn.end, turn.at = span.end, staying[-1][1].at

@@ -96,7 +96,8 @@ def scrambled(seed: int, length: int = 30) -> list[bytes]:
     lines = [meta()]
     for i in range(length):
         what = random.choice("uubqqqqrrrroeexia")
-        call = (random.choice(["", f"c{i}", "c1", "c2"]), json.dumps({"command": random.choice("ab")}))
+        id = random.choice(["", f"c{i}", "c1", "c2"])
+        call = (id, json.dumps({"command": random.choice("ab" if id else "cd")}))
         if what == "q":
             waiting.append(call)
             lines.append(request(call[0], arguments=call[1], seconds=i))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable
+from functools import partial
 
 from textual import on
 from textual.app import App, SystemCommand
@@ -71,6 +72,5 @@ class InspectorApp(App[None]):
         for command in commands.COMMANDS:
             if screen.view.focus in command.where and command.id != "palette":
                 keys = " or ".join(map(commands.shown, command.keys))
-                yield SystemCommand(
-                    command.help, f"{command.group} · {keys}", lambda it=command: screen.actions.run(it)
-                )
+                act = partial(screen.actions.run, command)
+                yield SystemCommand(command.help, f"{command.group} · {keys}", act)

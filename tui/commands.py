@@ -96,7 +96,8 @@ def _commands() -> Iterator[Command]:
     yield Command("detail_up", ("K",), "detail up", "Scroll the detail up", look, _LOG)
     yield Command("toggle_raw", ("x",), "raw", "The record as it stands in the log", look, _LOG)
     yield Command("toggle_clock", ("t",), "time", "Clock: local, since the start, UTC", look)
-    yield Command("toggle_follow", ("F",), "follow", "Follow a live log, or stop following", look, _LOG)
+    yield Command("toggle_follow", ("F",), "follow", "Stay at the end of a live log, or not",
+                  look, _LOG)  # fmt: skip
 
     yield Command("fork", ("f",), "fork", "A new log that ends at this row", act)
     yield Command("repair", ("r",), "repair", "A new log in which every open call is closed", act)
@@ -123,7 +124,8 @@ HEADS = {"g": "first", "o": "only", "y": "copy"}
 KEY_LINE = {
     LIST: ("open", "filter", "o", "next_session", "fork", "repair", "y", "zoom", "theme", "quit"),
     TIMELINE: ("open", "next_trouble", "next_user", "find", "fork", "repair", "o", "toggle_fold",
-               "toggle_raw", "y", "goto", "toggle_follow", "toggle_clock", "next_reset", "zoom", "leave"),
+               "toggle_raw", "y", "goto", "toggle_follow", "toggle_clock", "next_reset", "zoom",
+               "leave"),
     DETAIL: ("leave", "toggle_raw", "toggle_fold", "next_trouble", "next_user", "fork", "y",
              "zoom"),
 }  # fmt: skip

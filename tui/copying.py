@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from sessionlog.records import Activity, Entry, Message, Span
+from sessionlog.records import Activity, Message, Span
 from sessionlog.secrets import mask
 from sessionlog.telling import telling
 from sessionlog.text import visible
@@ -14,7 +14,8 @@ from tui.rows import Row
 def of_row(row: Row) -> str:
     """The row as it reads on the screen."""
     parts = [str(row.n or ""), row.at, row.label, row.body, row.outcome, row.took]
-    return _safe(" ".join(part for part in parts if part) + (f"\n{row.second}" if row.second else ""))
+    text = " ".join(part for part in parts if part)
+    return _safe(f"{text}\n{row.second}" if row.second else text)
 
 
 def of_command(row: Row) -> str:
@@ -31,16 +32,6 @@ def of_json(row: Row, raw: Callable[[Span], bytes]) -> str:
     if row.damage is not None:
         spans[row.damage.span] = None
     return _safe("\n".join(raw(span).decode("utf-8", "replace") for span in spans))
-
-
-def of_id(entry: Entry) -> str:
-    """The session's id."""
-    return visible(entry.id)
-
-
-def of_path(entry: Entry) -> str:
-    """The log's path."""
-    return visible(entry.path)
 
 
 def _activities(row: Row) -> list[Activity]:

@@ -7,6 +7,7 @@ Heights depend on the sessions only, never on the cursor.
 
 from __future__ import annotations
 
+import os
 from bisect import bisect_right
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -254,6 +255,12 @@ def legend(indent: str) -> list[Line]:
         row(("open", "unfinished, or a call without a result"), ("torn", "truncated")),
         row(("bytes", "damaged bytes"), ("user", "user turn"), ("summary", "summary of a reset")),
     ]
+
+
+def home(path: str) -> str:
+    """A path with ~ for the home folder."""
+    own = os.path.expanduser("~")
+    return "~" + path[len(own) :] if path == own or path.startswith(own + os.sep) else path
 
 
 Clock = Callable[[], float]

@@ -1,4 +1,7 @@
-"""What workers tell the screen. Messages of one widget stand in that widget's file."""
+"""What workers and the prompt tell the screen. Messages of one widget stand in its file.
+
+They are compared and printed by nobody, so no code for that is made: it would be made at start.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,7 @@ from textual.message import Message
 from sessionlog.records import Entry
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class Read(Message):
     """Heads and tails of more sessions were read."""
 
@@ -18,7 +21,7 @@ class Read(Message):
     total: int
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class Changed(Message):
     """Sessions are new, or stand otherwise than before; others are gone."""
 
@@ -26,21 +29,21 @@ class Changed(Message):
     gone: tuple[str, ...] = ()
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class LogGrew(Message):
     """The open log is not what it was: it grew, was replaced, or is gone."""
 
     path: str
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class WatchState(Message):
     """How the folders are watched; `problem` says why not by events."""
 
     problem: str = ""
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class Failed(Message):
     """A worker came to an unexpected end: what it did, and the error."""
 
@@ -48,7 +51,7 @@ class Failed(Message):
     error: str
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class Made(Message):
     """A new log was written."""
 
@@ -58,3 +61,26 @@ class Made(Message):
 
 class NextTheme(Message):
     """The person asks the program for its next theme."""
+
+
+@dataclass(eq=False, repr=False)
+class Typed(Message):
+    """The prompt's text is another one."""
+
+    purpose: str
+    text: str
+
+
+@dataclass(eq=False, repr=False)
+class Given(Message):
+    """The prompt was answered."""
+
+    purpose: str
+    text: str
+
+
+@dataclass(eq=False, repr=False)
+class Left(Message):
+    """The prompt was left; what its text did is to be undone."""
+
+    purpose: str

@@ -10,6 +10,7 @@ from sessionlog.records import Damage, OpenCall, moment, shown_type
 from sessionlog.session import Numbered, Session
 from sessionlog.telling import telling
 from sessionlog.text import clip, one_line, pad, visible
+from tui.entries import home
 from tui.lines import Line, Piece
 from tui.rows import Row
 from tui.signs import SIGNS
@@ -53,7 +54,8 @@ def cut_at(session: Session, row: Row | None) -> int:
 
 def cuts(session: Session) -> list[int]:
     """Where `j` and `k` stop: behind every text and result, not between a call and its result."""
-    return [step.n for step in session.history if not (shown_type(step.message) == "call" and step.pair)]
+    calls = {s.n for s in session.history if shown_type(s.message) == "call" and s.pair}
+    return [step.n for step in session.history if step.n not in calls]
 
 
 def turns(session: Session) -> list[int]:
@@ -61,15 +63,16 @@ def turns(session: Session) -> list[int]:
     return [s.n - 1 for s in session.history if shown_type(s.message) == "user" and s.n > 1]
 
 
-def around(session: Session, at: int, before: int, after: int) -> list[Line]:
+def around(session: Session, at: int, before: int, after: int, columns: int) -> list[Line]:
     """The rows on either side of the cut, and the cut between them."""
     rows = [s for s in session.history if shown_type(s.message) != "response"]
     taken = [s for s in rows if s.n <= at][-before:]
     left = [s for s in rows if s.n > at]
-    lines = [_row(step, stays=False) for step in taken]
-    lines.append(Line([("═════ ", "accent"), (f"the fork ends here, at {at} ", "accent bold"),
-                       ("═" * 200, "accent")]))  # fmt: skip
-    lines += [_row(step, stays=True) for step in left[:after]]
+    lines = [_row(session, step, stays=False) for step in taken]
+    said = f"the fork ends here, at {at} "
+    rest = max(columns - len(said) - 6, 0)
+    lines.append(Line([("═════ ", "accent"), (said, "accent bold"), ("═" * rest, "accent")]))
+    lines += [_row(session, step, stays=True) for step in left[:after]]
     count = len(session.history) - at
     if count > len(left[:after]):
         lines.append(Line([(f"{'':24}{count:,} messages stay behind", "fg-3")]))
@@ -78,7 +81,7 @@ def around(session: Session, at: int, before: int, after: int) -> list[Line]:
     return lines
 
 
-def _row(step: Numbered, *, stays: bool) -> Line:
+def _row(session: Session, step: Numbered, *, stays: bool) -> Line:
     message = step.message
     activity = message.activity
     kind = shown_type(message)
@@ -87,7 +90,7 @@ def _row(step: Numbered, *, stays: bool) -> Line:
     sign, label, body = SIGNS[""], kind, message.text
     if activity is not None:
         label, body = activity.name, telling(activity.arguments[: 64 * _SEEN])
-        sign = SIGNS["open" if step.open else "ok"] if kind == "call" else sign
+        sign = SIGNS[_outcome(session, step)] if kind == "call" else sign
     elif kind == "user":
         sign = SIGNS["user"]
     names = {"assistant": "agent", "reasoning": "think"}
@@ -98,6 +101,13 @@ def _row(step: Numbered, *, stays: bool) -> Line:
                  (one_line(body[:_SEEN]), styles[1])])  # fmt: skip
 
 
+def _outcome(session: Session, call: Numbered) -> str:
+    if call.pair is None:
+        return "open"
+    answer = session.history[call.pair - 1].message.activity
+    return "fail" if answer is not None and answer.failure is not None else "ok"
+
+
 def field(name: str, *pieces: Piece) -> Line:
     """`name      value`"""
     return Line([(f"{name:10} ", "fg-2"), *pieces])
@@ -106,9 +116,9 @@ def field(name: str, *pieces: Piece) -> Line:
 def closed(calls: Sequence[OpenCall]) -> list[Line]:
     """Which calls get a result that says they were interrupted."""
     if not calls:
-        return [field("calls", SIGNS["ok"], (" all answered, ", "fg"), ("nothing to close", "fg-2"))]
-    count = f"{len(calls)} closed" if len(calls) > 1 else "1 closed"
-    lines = [field("calls", SIGNS["open"], (f" {count} ", "fg"),
+        answered = (" all answered, ", "fg")
+        return [field("calls", SIGNS["ok"], answered, ("nothing to close", "fg-2"))]
+    lines = [field("calls", SIGNS["open"], (f" {len(calls)} closed ", "fg"),
                    ('with "Interrupted by the user." as an error', "fg-2"))]  # fmt: skip
     for call in calls[:_NAMED]:
         said = clip(one_line(telling(call.arguments[: 64 * _SEEN])), 60)
@@ -139,12 +149,6 @@ def new_log(path: object) -> Line:
 def parent() -> Line:
     """The promise."""
     return field("parent", ("untouched: ", "fg"), ("same bytes, same times", "fg-2"))
-
-
-def home(path: str) -> str:
-    """A path with ~ for the home folder."""
-    own = os.path.expanduser("~")
-    return "~" + path[len(own) :] if path == own or path.startswith(own + os.sep) else path
 
 
 def shown_id(id: str) -> str:

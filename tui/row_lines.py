@@ -6,10 +6,9 @@ block that is only as wide as what it holds.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, tzinfo
 from functools import lru_cache
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from sessionlog.records import moment
 from sessionlog.text import clip, pad, width, wrap
@@ -31,8 +30,7 @@ _USER_LINES = 3
 _OPENED_LINES = 40
 
 
-@dataclass(frozen=True, slots=True)
-class Clock:
+class Clock(NamedTuple):
     """How times are told: local, UTC, or since the log's start."""
 
     mode: ClockMode = "local"
@@ -69,42 +67,25 @@ def _since(passed: timedelta) -> str:
     return f"{min(hours, 99):02}:{minutes:02}:{seconds:02}"
 
 
-@dataclass(frozen=True, slots=True)
 class Columns:
     """Where the columns of a timeline stand in a pane of some width."""
 
-    width: int
-    n: int = 4
+    __slots__ = ("body", "clock", "label", "n", "outcome", "sign", "took", "width")
 
-    @property
-    def clock(self) -> int:
-        return 5 if self.width < 76 else 8
-
-    @property
-    def label(self) -> int:
-        return 8 if self.width >= 100 else 7
-
-    @property
-    def outcome(self) -> int:
-        return 9 if self.width < 76 else 12 if self.width < 100 else 14
-
-    @property
-    def took(self) -> int:
-        return 7 if self.width >= 100 else 6
-
-    @property
-    def sign(self) -> int:
+    def __init__(self, width: int, n: int = 4) -> None:
+        self.width = width
+        self.n = n
+        self.clock = 5 if width < 76 else 8
+        self.label = 8 if width >= 100 else 7
+        self.outcome = 9 if width < 76 else 12 if width < 100 else 14
+        self.took = 7 if width >= 100 else 6
+        self.sign = 1 + n + 1 + self.clock + 1
         """Column of the sign."""
-        return 1 + self.n + 1 + self.clock + 1
-
-    @property
-    def body(self) -> int:
+        self.body = self.sign + 2 + self.label + 1
         """Column where the body begins."""
-        return self.sign + 2 + self.label + 1
 
 
-@dataclass(frozen=True, slots=True)
-class Look:
+class Look(NamedTuple):
     """How one row is to be drawn, besides what it is."""
 
     columns: Columns

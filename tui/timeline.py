@@ -131,6 +131,19 @@ class Timeline:
         self._counted = len(self.marks)
         return bool(changed)
 
+    def messages_in_context(self) -> int:
+        """Messages behind the last full reset, as far as they are counted."""
+        number = self.contexts.horizon // CHUNK
+        before = self.marks.messages_before(number)
+        if before is None:
+            return 0
+        chunk = self.log.chunk(number)
+        before += sum(
+            record.kind == "message" and record.span.offset < self.contexts.horizon
+            for record in chunk.records
+        )
+        return max(self.marks.messages - before, 0)
+
     def _end_row(self, rows: list[Row]) -> list[Row]:
         last = next((row for row in reversed(rows) if not row.quiet), None)
         if last is not None and last.sort in ("end", "writing"):

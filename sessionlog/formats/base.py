@@ -22,6 +22,8 @@ from datetime import datetime
 from enum import Enum
 from typing import Any, NamedTuple, Protocol
 
+from sessionlog.codec import parse
+from sessionlog.framing import Line
 from sessionlog.records import (
     Activity,
     Ending,
@@ -237,6 +239,13 @@ def bits_of(records: Iterable[Record]) -> int:
         if not record.quiet:
             bits |= LOUD
     return bits | min(count, COUNT)
+
+
+def decoded_bits(form: Format, data: bytes) -> int:
+    """`classify` of a raw line by decoding it."""
+    parsed = parse(Line(0, 0, data, True), form.plausible)
+    records = [r for value, span in parsed.objects for r in form.decode(value, span)]
+    return bits_of(records) | (TROUBLE | LOUD if parsed.damages else 0)
 
 
 def in_flight(newest_first: Iterable[Record]) -> list[InFlight]:

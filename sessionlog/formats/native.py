@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from sessionlog.codec import loads, parse, peek
+from sessionlog.codec import loads, peek
 from sessionlog.formats.base import (
     LOUD,
     RESET,
@@ -22,14 +22,13 @@ from sessionlog.formats.base import (
     Actor,
     Description,
     Head,
-    bits_of,
+    decoded_bits,
     dict_of,
     list_of,
     standing,
     text_of,
 )
 from sessionlog.formats.native_actor import NativeActor
-from sessionlog.framing import Line
 from sessionlog.records import (
     Activity,
     Ending,
@@ -165,13 +164,13 @@ class Native:
         if data.startswith(b'{"kind":"message"'):
             at = data.find(b'"message":{"type":"', 0, 120)
             if at < 0:
-                return self._decoded(data)
+                return decoded_bits(self, data)
             bits = LOUD | 1
             if data.startswith(b'user"', at + 19):
                 return bits | USER
             if data.startswith(b'activity"', at + 19) and b'"failure":"' in data:
                 # the words may stand inside a result; only decoding tells
-                return self._decoded(data)
+                return decoded_bits(self, data)
             return bits
         if data.startswith(b'{"kind":"event"'):
             at = data.find(b'"event":{"kind":"', 0, 120)
@@ -181,12 +180,7 @@ class Native:
             return 0
         if data.startswith(b'{"kind":"reset"'):
             return LOUD | RESET
-        return self._decoded(data)
-
-    def _decoded(self, data: bytes) -> int:
-        parsed = parse(Line(0, 0, data, True), self.plausible)
-        records = [r for value, span in parsed.objects for r in self.decode(value, span)]
-        return bits_of(records) | (TROUBLE | LOUD if parsed.damages else 0)
+        return decoded_bits(self, data)
 
     def alive(self, path: str, session_id: str) -> str | None:
         return None  # the engine keeps no pid file; our writer's lock is looked up elsewhere

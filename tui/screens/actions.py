@@ -7,7 +7,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from sessionlog.records import Entry, Status
-from tui import copying, messages
+from sessionlog.text import visible
+from tui import messages
 from tui.commands import DETAIL, LIST, TIMELINE, Command
 from tui.folds import Filter
 from tui.rows import Row
@@ -317,28 +318,34 @@ class Actions:
 
     def copy_row(self) -> None:
         """Copy the row as it reads."""
+        from tui import copying
+
         if self._row:
             self._copy("the row", copying.of_row(self._row))
 
     def copy_command(self) -> None:
         """Copy the call's telling argument."""
+        from tui import copying
+
         if self._row:
             self._copy("the command", copying.of_command(self._row))
 
     def copy_json(self) -> None:
         """Copy the record as it stands."""
+        from tui import copying
+
         if self._row and self._at.log_file:
             self._copy("the JSON", copying.of_json(self._row, self._at.log_file.raw))
 
     def copy_id(self) -> None:
         """Copy the session's id."""
         if self._target:
-            self._copy("the id", copying.of_id(self._target))
+            self._copy("the id", visible(self._target.id))
 
     def copy_path(self) -> None:
         """Copy the log's path."""
         if self._target:
-            self._copy("the path", copying.of_path(self._target))
+            self._copy("the path", visible(self._target.path))
 
     def _copy(self, what: str, text: str) -> None:
         if not text:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import islice
+from typing import TYPE_CHECKING
 
 from textual import events, on
 from textual.app import ComposeResult
@@ -22,31 +23,34 @@ from textual.widget import Widget
 from textual.worker import get_current_worker
 
 from sessionlog.errors import SessionLogError
-from sessionlog.life import Witness
 from sessionlog.listing import glance, ordered
 from sessionlog.records import Entry, Kind, Record, Status
-from sessionlog.text import visible
 from sessionlog.window import Log
 from tui import commands, messages, workers
+from tui.entries import home
 from tui.layout import NARROW, PaneLayout, View
 from tui.lines import Line, Piece
+from tui.opening import is_alive, looked_in, open_log, writer_of
 from tui.paint import painter
-from tui.previews import home
 from tui.row_lines import CLOCKS, Clock
 from tui.screens.actions import Actions
 from tui.widgets.detail_pane import DetailPane
 from tui.widgets.key_line import KeyLine
-from tui.widgets.prompt import Prompt
 from tui.widgets.session_list import SessionList
 from tui.widgets.status_line import StatusLine
 from tui.widgets.stop_header import StopHeader
 from tui.widgets.timeline_view import TimelineView
 from tui.widgets.top_bar import TopBar
 
+if TYPE_CHECKING:
+    from tui.widgets.prompt import Prompt
+
 _HEADER_RECORDS = 400
 """How many of the last records the head of a session goes by."""
 _REST = 0.06
 """Seconds the cursor rests on a session before it is opened: a held key opens none."""
+_BEGIN = 0.05
+"""Seconds after which the folders are watched: first the screen is painted."""
 _GROW = 0.25
 """Seconds between two looks at the open log, beside what the folder's watch tells."""
 
@@ -69,12 +73,14 @@ class Browser(Screen[None], inherit_bindings=False):
         self._writer = ""
         """What is known of the open log's writer."""
         lone = len(catalogue.places) == 1 and not os.path.isdir(catalogue.places[0])
-        self.view = View("timeline" if lone else "list", has_list=not lone, has_log=bool(catalogue.known))
+        self.view = View(
+            "timeline" if lone else "list", has_list=not lone, has_log=bool(catalogue.known)
+        )
         self.entry: Entry | None = None
         """The open session; None while none is open."""
         self.log_file: Log | None = None
         self.panes = PaneLayout(self.view)
-        self.bar = TopBar(_short(catalogue.places), id="bar", clock=clock)
+        self.bar = TopBar([home(place) for place in catalogue.places], id="bar", clock=clock)
         self.sessions = SessionList(id="list", clock=clock)
         self.header = StopHeader(id="header", now=lambda: datetime.fromtimestamp(clock(), UTC))
         self.timeline = TimelineView(id="timeline", now=clock)
@@ -82,7 +88,8 @@ class Browser(Screen[None], inherit_bindings=False):
         self.status = StatusLine(id="status")
         self.actions = Actions(self)
         self.keys = KeyLine(self.actions.refused, id="keys")
-        self.prompt = Prompt(id="prompt")
+        self.prompt: Prompt | None = None
+        """Made when something is asked for the first time."""
 
     @property
     def layout(self) -> Layout:
@@ -109,7 +116,7 @@ class Browser(Screen[None], inherit_bindings=False):
         self._list()
         self.open(self.sessions.selected)
         self.focus_pane(self.view.focus)
-        self.call_after_refresh(self._start)
+        self.set_timer(_BEGIN, self._start)
 
     def _start(self) -> None:
         self._work("watching folders", self._watch, group="watch")
@@ -118,7 +125,9 @@ class Browser(Screen[None], inherit_bindings=False):
 
     # -- workers -------------------------------------------------------------------------------
 
-    def _work(self, what: str, work: Callable[[workers.Post, workers.Stopped], None], group: str) -> None:
+    def _work(
+        self, what: str, work: Callable[[workers.Post, workers.Stopped], None], group: str
+    ) -> None:
         """Run a function of `workers` in a thread; its errors show on the screen."""
 
         def run() -> None:
@@ -180,7 +189,7 @@ class Browser(Screen[None], inherit_bindings=False):
         entries = ordered(self._known.values())
         self.sessions.looked = None
         if not entries and not self._catalogue.rest:
-            self.sessions.looked = _looked(self._catalogue.places)
+            self.sessions.looked = looked_in(self._catalogue.places)
         self.sessions.update(entries)
         self.bar.update(entries)
         self.tell()
@@ -223,7 +232,7 @@ class Browser(Screen[None], inherit_bindings=False):
         except SessionLogError as error:
             self.status.answer(str(error))
         else:
-            self.timeline.open(self.log_file, _alive(entry))
+            self.timeline.open(self.log_file, is_alive(entry))
         self.view = replace(self.view, has_log=True)
         self._renew(entry)
 
@@ -237,7 +246,7 @@ class Browser(Screen[None], inherit_bindings=False):
         records = []
         if self.log_file is not None:
             records = list(islice(self.log_file.newest_first(), _HEADER_RECORDS))[::-1]
-            self.timeline.judge(False if self._writer == "gone" else _alive(entry))
+            self.timeline.judge(False if self._writer == "gone" else is_alive(entry))
         self.header.show(entry, records, before=self._before(records), writer=self._writer)
         self.view = replace(self.view, live=entry.status is Status.RUNNING)
         self.place()
@@ -304,7 +313,7 @@ class Browser(Screen[None], inherit_bindings=False):
         self.view = replace(self.view, focus=name)
         self.header.set_active(name == commands.TIMELINE)
         self.place()
-        if self.focused is not self.prompt:
+        if not self.view.asks:
             self.set_focus(self.pane)
         self.keys.tell(name)
         self.tell()
@@ -313,7 +322,7 @@ class Browser(Screen[None], inherit_bindings=False):
         """Lay the panes out as `view` says."""
         if self.panes.view != self.view:
             self.panes.view = self.view
-            self.refresh(layout=True)
+            self.bar.refresh(layout=True)  # a child's: the screen forgets where all of them are
 
     def on_descendant_focus(self, event: events.DescendantFocus) -> None:
         """A click gives a pane the focus, too."""
@@ -360,7 +369,7 @@ class Browser(Screen[None], inherit_bindings=False):
 
     def on_key(self, event: events.Key) -> None:
         """Find what the keys pressed so far mean here, and do it."""
-        if self.focused is self.prompt:
+        if self.view.asks:
             return
         key = event.character if event.character and event.is_printable else event.key
         key = "space" if key == " " else key
@@ -380,23 +389,26 @@ class Browser(Screen[None], inherit_bindings=False):
             event.stop()
             event.prevent_default()
 
-    @on(Prompt.Changed)
-    def _prompt_changed(self, message: Prompt.Changed) -> None:
+    @on(messages.Typed)
+    def _typed(self, message: messages.Typed) -> None:
         self.actions.typed(message.purpose, message.text)
 
-    @on(Prompt.Given)
-    def _prompt_given(self, message: Prompt.Given) -> None:
+    @on(messages.Given)
+    def _given(self, message: messages.Given) -> None:
         self.close_prompt()
         self.actions.given(message.purpose, message.text)
 
-    @on(Prompt.Left)
-    def _prompt_left(self, message: Prompt.Left) -> None:
+    @on(messages.Left)
+    def _left(self, message: messages.Left) -> None:
         self.close_prompt()
         self.actions.undone(message.purpose)
 
     def ask(self, purpose: str, label: str, text: str = "") -> None:
         """Open the prompt."""
-        if not self.prompt.is_attached:
+        if self.prompt is None:
+            from tui.widgets.prompt import Prompt
+
+            self.prompt = Prompt(id="prompt")
             self.mount(self.prompt)
         self.prompt.ask(purpose, label, text)
         self.view = replace(self.view, asks=True)
@@ -406,49 +418,6 @@ class Browser(Screen[None], inherit_bindings=False):
 
     def close_prompt(self) -> None:
         """Take the prompt away; the focus goes back."""
-        self.prompt.close()
         self.view = replace(self.view, asks=False)
         self.set_focus(None)
         self.focus_pane(self.view.focus)
-
-
-def open_log(entry: Entry) -> Log:
-    """Open the log of a list's row. Raises NotALog or Unreadable."""
-    from sessionlog.paths import open_regular
-    from sessionlog.reader import format_of
-
-    fd = open_regular(entry.path)
-    try:
-        form = format_of(entry.path, fd)
-    finally:
-        os.close(fd)
-    return Log(entry.path, form)
-
-
-def _alive(entry: Entry) -> bool | None:
-    """Does the log's writer live? None: there is no evidence either way."""
-    return True if entry.status is Status.RUNNING else None
-
-
-def writer_of(entry: Entry) -> str:
-    """The evidence for a living writer, in words."""
-    try:
-        seen = os.stat(entry.path)
-    except OSError:
-        return ""
-    return f"alive, {found}" if (found := Witness([entry.path]).writer(entry.path, seen)) else ""
-
-
-def _short(paths: Sequence[str]) -> list[str]:
-    return [home(path) for path in paths]
-
-
-def _looked(paths: Sequence[str]) -> tuple[tuple[str, str], ...]:
-    """Each place, and what was found there: for the screen that has nothing else to show."""
-    return tuple((visible(home(path)), _finding(path)) for path in paths)
-
-
-def _finding(path: str) -> str:
-    if not os.path.exists(path):
-        return "not there"
-    return "no logs in it" if os.access(path, os.R_OK) else "may not be read"

@@ -117,8 +117,7 @@ class Dialog(ModalScreen[str | None], inherit_bindings=False):
 
     def renew(self) -> None:
         """The body is another one: its height may be, too."""
-        self.refresh(layout=True)
-        self.box.refresh()
+        self.box.refresh(layout=True)
 
 
 def framed(title: str, lines: list[Line], width: int) -> list[Line]:

@@ -44,10 +44,10 @@ class ForkDialog(PlanDialog):
         """`Fork at 146`"""
         return f"Fork at {self._at}" if self._at else "Fork"
 
-    def said(self, session: Session, plan: previews.Plan) -> list[Line]:
+    def said(self, session: Session, plan: previews.Plan, width: int) -> list[Line]:
         """Rows around the cut, what the fork holds, what it closes, where it goes."""
         low = self.size.height < _LOW + 8
-        lines = previews.around(session, self._at, 2 if low else 3, 1 if low else 2)
+        lines = previews.around(session, self._at, 2 if low else 3, 1 if low else 2, width)
         holds = (f"{count(self._at, 'message')}, ", "fg")
         origin = (f"forked from {previews.shown_id(session.id)} at {self._at}", "fg-2")
         return [

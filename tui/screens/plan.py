@@ -69,7 +69,7 @@ class PlanDialog(Dialog):
         """Write it, in a worker; gives the path. Raises SessionLogError."""
         raise NotImplementedError
 
-    def said(self, session: Session, plan: previews.Plan) -> list[Line]:
+    def said(self, session: Session, plan: previews.Plan, width: int) -> list[Line]:
         """The plan in lines."""
         raise NotImplementedError
 
@@ -112,7 +112,6 @@ class PlanDialog(Dialog):
     @on(Loaded)
     def _loaded(self, message: Loaded) -> None:
         self._session, self._busy = message.session, ""
-        self._asks = _before_the_end(message.session)
         self._renew_plan()
 
     @on(Refused)
@@ -135,6 +134,7 @@ class PlanDialog(Dialog):
         self._problem = ""
         try:
             self._plan = self.planned(self._session)
+            self._asks = any(not lost.torn and not lost.mild for lost in self._plan.dropped)
         except SessionLogError as error:
             self._plan, self._problem = None, visible(str(error))
         self.renew()
@@ -145,7 +145,7 @@ class PlanDialog(Dialog):
         if self._busy:
             return [*lines, Line([(self._busy, "fg-2")])]
         if self._session is not None and self._plan is not None:
-            lines += self.said(self._session, self._plan)
+            lines += self.said(self._session, self._plan, width)
         if self._problem:
             lines += [Line([(text, "fail")]) for text in wrap(self._problem, width, 6)]
         elif self._asks and not self._force:
@@ -187,8 +187,3 @@ class PlanDialog(Dialog):
             self._renew_plan()
         else:
             self.scroll_box({"pagedown": 8, "pageup": -8}.get(key, 0))
-
-
-def _before_the_end(session: Session) -> bool:
-    """Is there damage that a crash does not leave?"""
-    return any(not damage.torn and not damage.mild for damage in session.damages)

@@ -41,7 +41,7 @@ class RepairDialog(PlanDialog):
         """A log in which every call is answered and no byte is lost needs no repair."""
         return bool(getattr(plan, "needed", True))
 
-    def said(self, session: Session, plan: previews.Plan) -> list[Line]:
+    def said(self, session: Session, plan: previews.Plan, width: int) -> list[Line]:
         """What is closed, moved, left out; where the new log goes."""
         if not self.needed(plan):
             well = ("nothing to repair: every call is answered, no byte is lost", "fg")

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from textual import events
-from textual.message import Message
 
 from sessionlog.text import clip, visible, width
+from tui import messages
 from tui.lines import Line
 from tui.widgets.line_widget import LineWidget
 
@@ -15,26 +13,6 @@ from tui.widgets.line_widget import LineWidget
 class Prompt(LineWidget, can_focus=True):
     """Shown in the status line's place while it is open. Its own keys only: type, backspace,
     ctrl+u, ctrl+w, enter, esc."""
-
-    @dataclass
-    class Changed(Message):
-        """The text is another one."""
-
-        purpose: str
-        text: str
-
-    @dataclass
-    class Given(Message):
-        """enter was pressed."""
-
-        purpose: str
-        text: str
-
-    @dataclass
-    class Left(Message):
-        """esc was pressed; what the text did is to be undone."""
-
-        purpose: str
 
     def __init__(self, *, id: str) -> None:
         super().__init__(id=id)
@@ -59,9 +37,9 @@ class Prompt(LineWidget, can_focus=True):
         event.stop()
         event.prevent_default()
         if event.key == "enter":
-            self.post_message(self.Given(self.purpose, self._text))
+            self.post_message(messages.Given(self.purpose, self._text))
         elif event.key == "escape":
-            self.post_message(self.Left(self.purpose))
+            self.post_message(messages.Left(self.purpose))
         else:
             self._type(event)
 
@@ -84,7 +62,7 @@ class Prompt(LineWidget, can_focus=True):
         if text != self._text:
             self._text = text
             self.refresh()
-            self.post_message(self.Changed(self.purpose, text))
+            self.post_message(messages.Typed(self.purpose, text))
 
     def lines(self, width_: int, height: int) -> list[Line]:
         """Label, text, caret; of a long text its end."""

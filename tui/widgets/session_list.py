@@ -24,13 +24,13 @@ from tui.widgets.line_widget import LineWidget
 class SessionList(LineWidget, can_focus=True):
     """The sessions, newest first."""
 
-    @dataclass
+    @dataclass(eq=False, repr=False)
     class Moved(Message):
         """The cursor is on another session (None: there is none)."""
 
         entry: Entry | None
 
-    @dataclass
+    @dataclass(eq=False, repr=False)
     class Opened(Message):
         """A session was clicked twice."""
 

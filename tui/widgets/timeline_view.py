@@ -10,7 +10,6 @@ import re
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import tzinfo
 
 from textual import events
@@ -25,9 +24,9 @@ from tui.chunk_rows import seconds_of
 from tui.folds import LEVELS, Filter
 from tui.lines import Line
 from tui.needle import Needle
-from tui.row_lines import CLOCKS, Clock, Look, lines_of, time_of_day
+from tui.row_lines import CLOCKS, Clock, ClockMode, Look, lines_of, time_of_day
 from tui.rows import Row
-from tui.timeline import Pos, Seeking, Timeline
+from tui.timeline import END_PLACE, Pos, Seeking, Timeline
 from tui.viewport import Viewport
 from tui.widgets.line_widget import LineWidget
 
@@ -37,6 +36,8 @@ _FIRST = 0.008
 """Seconds of counting before the first paint: enough for a log of a megabyte."""
 _SMALL = 4 << 20
 """Bytes of a log that is worth counting before it is shown."""
+_AFTER = 0.05
+"""Seconds until the counting thread starts: the first paint comes first."""
 _TELL = 0.25
 """Seconds between two looks at how far the counting is."""
 _WHEEL = 3
@@ -45,37 +46,40 @@ _WHEEL = 3
 class TimelineView(LineWidget, can_focus=True):
     """Rows of one log. Opens at the end; `grown` takes in what was appended."""
 
-    @dataclass
     class RowMoved(Message):
         """The cursor is on another row, or its row changed."""
 
-        row: Row | None
-        pos: Pos | None
+        def __init__(self, row: Row | None, pos: Pos | None) -> None:
+            super().__init__()
+            self.row, self.pos = row, pos
 
-    @dataclass
     class FollowChanged(Message):
         """The cursor sticks to the last row as the log grows, or not any more."""
 
-        following: bool
+        def __init__(self, following: bool) -> None:
+            super().__init__()
+            self.following = following
 
-    @dataclass
     class FoundCount(Message):
         """How often a text stands in the log, as far as it was looked through."""
 
-        count: int
-        done: bool
+        def __init__(self, count: int, done: bool) -> None:
+            super().__init__()
+            self.count, self.done = count, done
 
-    @dataclass
     class Told(Message):
         """A few words for the status line: "no error below"."""
 
-        text: str
+        def __init__(self, text: str) -> None:
+            super().__init__()
+            self.text = text
 
-    @dataclass
     class Counted(Message):
-        """Messages and lines are counted further; `done` to the end."""
+        """Messages and lines are counted further; `done`: to the end."""
 
-        done: bool
+        def __init__(self, done: bool) -> None:
+            super().__init__()
+            self.done = done
 
     def __init__(
         self,
@@ -108,7 +112,7 @@ class TimelineView(LineWidget, can_focus=True):
         self.close()
         timeline = Timeline(log, Marks(log.form))
         timeline.judge(alive)
-        self._clock = Clock(self._clock.mode, timeline.started(), self._clock.zone)
+        self._set_clock(timeline, self._clock.mode)
         self._view = Viewport(timeline, self.size.width or 80, self.size.height or 24)
         self._count(first=True)
         self._view.end()
@@ -189,7 +193,7 @@ class TimelineView(LineWidget, can_focus=True):
                 self.post_message(self.Counted(True))
             return
         self._counting = _Counting(marks, twin)
-        self.call_after_refresh(self._counting.start)
+        self.set_timer(_AFTER, self._counting.start)
         self.set_timer(_TELL, self._counted)
 
     def _counted(self) -> None:
@@ -439,8 +443,9 @@ class TimelineView(LineWidget, can_focus=True):
                 return f"message {text} is not counted yet"
             return found or f"no message {text}: the last is {timeline.marks.messages}"
         if text.endswith("%") and text[:-1].isdigit():
-            offset = timeline.log.size * min(int(text[:-1]), 100) // 100
-            return timeline.find_place((offset, 0)) or missing
+            share = min(int(text[:-1]), 100)
+            place = (timeline.log.size * share // 100, 0) if share < 100 else END_PLACE
+            return timeline.find_place(place) or missing
         near = view.row.at if view.row else ""
         moved = _moved_by(text)
         if moved is not None:
@@ -499,9 +504,13 @@ class TimelineView(LineWidget, can_focus=True):
     def toggle_clock(self) -> str:
         """Local time, since the start, UTC, in turn; gives the new one's name."""
         mode = CLOCKS[(CLOCKS.index(self._clock.mode) + 1) % len(CLOCKS)]
-        self._clock = Clock(mode, self._clock.started, self._clock.zone)
+        self._set_clock(self.timeline, mode)
         self.refresh()
         return self.clock_name
+
+    def _set_clock(self, timeline: Timeline | None, mode: ClockMode) -> None:
+        started = timeline.started() if timeline and mode == "start" else ""
+        self._clock = Clock(mode, started, self._clock.zone)
 
     @property
     def clock_name(self) -> str:
@@ -521,6 +530,8 @@ class TimelineView(LineWidget, can_focus=True):
         if not counted and size:
             facts.append(f"counting {len(marks) / max(timeline.chunks, 1):.0%}")
         facts += [timeline.filter.words, self.progress]
+        if timeline.contexts.horizon:
+            facts.append(f"{timeline.messages_in_context():,} in context")
         if timeline.level == "loud" and timeline.filter.what == "all" and marks.quiet:
             facts.append(f"{marks.quiet:,} quiet rows folded")
         return [fact for fact in facts if fact]

@@ -1,0 +1,312 @@
+"""The logs of OpenAI's Codex CLI: rollouts, one JSON object a line.
+
+``{timestamp, type, payload}`` since about 0.32, with an `ordinal` since 0.149; before that a head
+without a type and bare items without times. `response_item`, what the model exchanged, is the
+base; `event_msg`, what the screen showed, tells it again and adds errors and turns. Read from the
+client's public source and from logs of 0.39 to 0.171.
+
+A fork of 0.149 and later holds only what is new and names the rest by `history_base`: see
+`parent_of`. Its own records are what this format reads.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from sessionlog.codec import parse
+from sessionlog.formats.base import (
+    LOUD,
+    TROUBLE,
+    Actor,
+    Description,
+    Head,
+    bits_of,
+    dict_of,
+    event_record,
+    in_flight,
+    message_record,
+    other_record,
+    standing,
+    text_of,
+)
+from sessionlog.formats.codex_events import DONE, QUIET, STARTED, event_of, reason_of, usage
+from sessionlog.formats.codex_items import item_records, messages_of
+from sessionlog.formats.parts import rest_of
+from sessionlog.framing import Line
+from sessionlog.records import (
+    Ending,
+    Entry,
+    Event,
+    Kind,
+    Message,
+    Meta,
+    Origin,
+    Record,
+    Reset,
+    Span,
+    shown_type,
+)
+
+_ENVELOPES = ("session_meta", "response_item", "event_msg", "turn_context", "compacted")
+_SNAPSHOTS = ("turn_context", "world_state", "token_usage_record", "session_state")
+_ITEMS = ("message", "reasoning", "function_call", "function_call_output", "local_shell_call")
+_UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
+_CWD = re.compile(r"<cwd>([^<]*)</cwd>")
+_ASKED = "## My request for Codex:"
+"""What stands between an editor's context and the prompt."""
+_LOOK = 200
+"""Records that a description, or the ending of an open turn, looks at."""
+
+
+class Codex:
+    """Codex's answers."""
+
+    name = "codex"
+    agent = "codex"
+    actor: Actor | None = None
+
+    def recognises(self, head: Head) -> bool:
+        return any(_enveloped(value) or "record_type" in value for value in head.values) or (
+            _is_old_head(head.first)
+        )
+
+    def plausible(self, value: dict[str, Any]) -> bool:
+        """Also the bare items of old logs, though an envelope may hold such an object."""
+        return isinstance(value.get("type"), str) and (
+            "payload" in value or value["type"] in _ITEMS
+        )
+
+    def decode(self, value: dict[str, Any], span: Span) -> list[Record]:
+        kind, at = text_of(value.get("type")), text_of(value.get("timestamp"))
+        payload = value.get("payload")
+        if isinstance(payload, dict):
+            return _from_envelope(kind, payload, span, at)
+        if not kind and _is_old_head(value):
+            return [Record(Kind.META, at, _meta(value), span)]
+        if "record_type" in value:
+            name = text_of(value["record_type"]) or "record"
+            return [event_record(name, span, at, extra=value)]
+        if kind and "payload" not in value:
+            return item_records(value, span, at)
+        return [other_record(kind or "record", value, span, at)]
+
+    def describe(
+        self, path: str, oldest_first: Iterable[Record], newest_first: Iterable[Record]
+    ) -> Description:
+        stem = path.rpartition("/")[2].removesuffix(".jsonl")
+        named = _UUID.search(stem)
+        head = _read_head(oldest_first)
+        meta = replace(
+            head.meta,
+            id=head.meta.id or (named[0] if named else stem),
+            model=head.model or head.meta.provider,
+            workdir=head.meta.workdir or head.cwd,
+        )
+        return Description(meta, head.title or head.told, head.started)
+
+    def ending(self, newest_first: Iterable[Record]) -> Ending:
+        """A turn that was closed, with nothing said after it, is an ending; a turn that was begun
+        and not closed is none. Logs of before 0.40 tell of no turns: there an answer without a
+        call is an ending."""
+        seen: list[Record] = []
+        spoke, turns = "", False
+        for record in newest_first:
+            if len(seen) < _LOOK:
+                seen.append(record)
+            payload = record.payload
+            if isinstance(payload, Event):
+                if payload.kind in STARTED:
+                    turns = True
+                    break
+                if payload.ends and not spoke:
+                    return _ended(payload)
+                if payload.ends and payload.kind != "error":
+                    turns = False
+                    break
+                turns = turns or "turn_id" in payload.extra
+            elif isinstance(payload, Message) and not spoke:
+                said = shown_type(payload)
+                spoke = said if said not in ("system", "summary") else ""
+            if spoke not in ("", "assistant") and len(seen) == _LOOK:
+                break
+        if spoke == "assistant" and not turns and not in_flight(seen):
+            return Ending(True, None, True, "done", "the last item is an answer")
+        return standing(seen)
+
+    def glimpse(self, path: str, head: bytes, tail: bytes, size: int) -> Entry | None:
+        return None  # the prompt stands behind 25 KB of instructions
+
+    def classify(self, data: bytes) -> int:
+        """By the first bytes, as the client orders the keys; else by decoding."""
+        found = _FAST.match(data)
+        if found is None or not data.endswith(b"}"):
+            return self._decoded(data)
+        outer, inner = found[1], found[2]
+        if outer in _FAST_SNAPSHOTS or (outer == b"event_msg" and inner in _FAST_QUIET):
+            return 0
+        if outer == b"response_item" and (
+            inner in (b"function_call", b"custom_tool_call")
+            or (inner == b"message" and _FAST_SPOKEN.match(data, found.end()))
+            or (inner.endswith(b"_call_output") and _FAST_FINE.search(data, found.end(), _NEAR))
+        ):
+            return LOUD | 1
+        return self._decoded(data)
+
+    def _decoded(self, data: bytes) -> int:
+        parsed = parse(Line(0, 0, data, True), self.plausible)
+        records = [r for value, span in parsed.objects for r in self.decode(value, span)]
+        return bits_of(records) | (TROUBLE | LOUD if parsed.damages else 0)
+
+    def alive(self, path: str, session_id: str) -> str | None:
+        return None  # its pid files are those of a background server, not of a session
+
+
+def parent_of(record: Record) -> tuple[str, int] | None:
+    """The session, and the ordinal before which its records belong to this one as well.
+
+    `record` is the first of a log; None when it does not build on another log.
+    """
+    if not isinstance(record.payload, Meta):
+        return None
+    base = dict_of(record.payload.extra.get("history_base"))
+    thread, end = text_of(base.get("thread_id")), base.get("end_ordinal_exclusive")
+    return (thread, end) if thread and isinstance(end, int) else None
+
+
+_FAST = re.compile(
+    rb'\{"timestamp":"[^"\\]*",(?:"ordinal":\d+,)?"type":"(\w+)","payload":\{(?:"type":"(\w+)")?'
+)
+_FAST_SPOKEN = re.compile(
+    rb',(?:"status":"\w*",)?(?:"id":"[^"\\]*",)?"role":"(?:assistant|developer)"'
+)
+_FAST_FINE = re.compile(
+    rb'"output":"(?:Chunk ID: \w+\\n)?(?:Wall time: [\d.]+ seconds\\nProcess exited with code 0\\n'
+    rb"|Exit code: 0\\n)"
+)
+_FAST_QUIET = frozenset(word.encode() for word in QUIET)
+_FAST_SNAPSHOTS = frozenset(word.encode() for word in _SNAPSHOTS)
+_NEAR = 600
+"""Bytes of a line in which the head of an output stands."""
+
+
+def _enveloped(value: Mapping[str, Any]) -> bool:
+    return value.get("type") in _ENVELOPES and isinstance(value.get("payload"), dict)
+
+
+def _is_old_head(value: Mapping[str, Any]) -> bool:
+    """The first line of a log of before 0.32."""
+    return (
+        "type" not in value
+        and isinstance(value.get("id"), str)
+        and isinstance(value.get("timestamp"), str)
+        and ("instructions" in value or "git" in value)
+    )
+
+
+def _from_envelope(kind: str, payload: dict[str, Any], span: Span, at: str) -> list[Record]:
+    if kind == "response_item":
+        return item_records(payload, span, at)
+    if kind == "event_msg":
+        return event_of(payload, span, at)
+    if kind == "session_meta":
+        return [Record(Kind.META, at, _meta(payload), span)]
+    if kind == "compacted":
+        return _compacted(payload, span, at)
+    if kind in _SNAPSHOTS:
+        text = text_of(payload.get("model")) or usage(dict_of(payload.get("thread_token_usage")))
+        return [event_record(kind, span, at, text=text, extra=payload)]
+    return [other_record(kind or "record", payload, span, at, quiet=kind.endswith("_metadata"))]
+
+
+def _meta(payload: Mapping[str, Any]) -> Meta:
+    """A fork of before 0.149 repeats its parent's head too; the first is the session's own."""
+    parent = text_of(payload.get("forked_from_id"))
+    return Meta(
+        id=text_of(payload.get("id")) or text_of(payload.get("session_id")),
+        provider=text_of(payload.get("model_provider")),
+        workdir=text_of(payload.get("cwd")),
+        forked_from=Origin(parent) if parent else None,
+        extra=rest_of(payload, "id", "model_provider", "cwd"),
+    )
+
+
+def _compacted(payload: Mapping[str, Any], span: Span, at: str) -> list[Record]:
+    """The new context; its summary, which stands in it as a prompt, follows as a message."""
+    summary = text_of(payload.get("message"))
+    context = tuple(
+        message
+        for message in messages_of(payload.get("replacement_history"))
+        if not summary or message.text != summary
+    )
+    records = [Record(Kind.RESET, at, Reset("compaction", context=context), span)]
+    if summary:
+        records.append(message_record("summary", summary, span, at, part=1))
+    return records
+
+
+def _ended(event: Event) -> Ending:
+    """How a closed turn went."""
+    if event.kind in DONE:
+        error = dict_of(event.extra.get("error"))
+        reason = reason_of(error) if error else None
+        return Ending(True, reason, event.ok, event.text or "done", f"{event.kind} event")
+    if event.kind == "turn_aborted":
+        reason = event.text or "aborted"
+        text = reason if reason == "interrupted" else f"aborted: {reason}"
+        return Ending(True, reason, False, text, "turn_aborted event")
+    return Ending(True, reason_of(event.extra), False, event.text or "error", "error event")
+
+
+@dataclass(slots=True)
+class _HeadFacts:
+    """What the first records tell."""
+
+    meta: Meta = field(default_factory=Meta)
+    started: str = ""
+    title: str = ""
+    told: str = ""
+    """The prompt as an event tells it, for logs that begin without items."""
+    model: str = ""
+    cwd: str = ""
+
+
+def _read_head(oldest_first: Iterable[Record]) -> _HeadFacts:
+    """Reads on until the prompt and the model are known, or the model has answered."""
+    head = _HeadFacts()
+    found = False
+    for count, record in enumerate(oldest_first):
+        payload = record.payload
+        head.started = head.started or record.at
+        if isinstance(payload, Meta) and not found:
+            found, head.meta = True, payload
+            head.started = text_of(payload.extra.get("timestamp")) or head.started
+        elif isinstance(payload, Event):
+            _note_event(head, payload)
+        elif isinstance(payload, Message):
+            if payload.type == "user":
+                head.title = head.title or _prompt(payload.text)
+            elif payload.type == "system":
+                place = _CWD.search(payload.text)
+                head.cwd = head.cwd or (place[1] if place else "")
+            elif head.title:
+                break
+        if (head.title and head.model) or count >= _LOOK:
+            break
+    return head
+
+
+def _note_event(head: _HeadFacts, event: Event) -> None:
+    if event.kind == "turn_context":
+        head.model = head.model or event.text
+        head.cwd = head.cwd or text_of(event.extra.get("cwd"))
+    elif event.kind == "user_message":
+        head.told = head.told or _prompt(text_of(event.extra.get("message")))
+
+
+def _prompt(text: str) -> str:
+    """What the person asked for, without the context that an editor puts before it."""
+    before, mark, asked = text.rpartition(_ASKED)
+    return (asked if mark else before or text).strip()

@@ -1,0 +1,110 @@
+"""Handing over: which log, which command, and what the agent is told. Nothing is started."""
+
+from __future__ import annotations
+
+import os
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import build
+import pytest
+
+from sessionlog.errors import LogInUse, NotPossible
+from sessionlog.plan import Fork, Repair
+from sessionlog.reader import load
+from sessionlog.repairs import repair
+from sessionlog.resume import Resume, plan_resume
+
+NOW = datetime(2026, 11, 30, 22, 0, 10, tzinfo=UTC)
+ID = "20261127-220000"
+
+
+def planned(folder: Path, *lines: bytes, at: int | None = None, **more: str) -> Resume:
+    path = build.log(folder / f"{ID}.jsonl", lines)
+    return plan_resume(load(path), at, now=NOW, environ={"HOME": str(folder)}, **more)
+
+
+def test_a_log_that_is_whole_goes_over_as_it_stands(tmp_path: Path) -> None:
+    plan = planned(tmp_path, *build.healthy())
+    log = str(tmp_path / f"{ID}.jsonl")
+    assert (plan.argv, plan.cwd, plan.log) == (("zot", "--resume", log), "/srv/app", log)
+    assert plan.plan is None
+
+
+def test_an_open_call_is_closed_in_a_new_log_and_told(tmp_path: Path) -> None:
+    plan = planned(tmp_path, build.meta(), build.request("c1", "bash", '{"command":"make"}'))
+    assert isinstance(plan.plan, Repair)
+    assert plan.log == str(tmp_path / "20261130-220010.jsonl")
+    assert plan.argv[-1] == plan.log
+    assert os.listdir(tmp_path) == [f"{ID}.jsonl"]
+    assert plan.note == (
+        "You go on with an earlier session, after 3 days.\n"
+        "Files may have changed meanwhile: read them again before you edit them.\n"
+        "Interrupted, outcome unknown; check before repeating:\n"
+        "- bash: make"
+    )
+
+
+def test_a_call_that_only_events_tell_of_is_told_too(tmp_path: Path) -> None:
+    plan = planned(
+        tmp_path, build.meta(), build.message("user", "go"),
+        build.event("toolCallStart", 5, tool="bash", text='{"command":"make test"}'),
+    )  # fmt: skip
+    assert plan.plan is None
+    assert plan.note.endswith("check before repeating:\n- bash: make test")
+
+
+def test_going_on_from_a_message_is_a_fork_with_the_time_of_that_message(tmp_path: Path) -> None:
+    plan = planned(
+        tmp_path, build.meta(), build.message("user", "go"), build.message("bot", "so", 3 * 86400),
+        at=1,
+    )  # fmt: skip
+    assert isinstance(plan.plan, Fork)
+    assert plan.note.startswith("You go on from message 1 of an earlier session, after 3 days.")
+    with pytest.raises(NotPossible, match="1 to 2"):
+        planned(tmp_path, build.meta(), build.message("user"), build.message("bot"), at=9)
+
+
+def test_what_is_told_holds_no_secret_and_no_control_character(tmp_path: Path) -> None:
+    key = "sk-ant-api03-" + "Ab1_" * 23 + "Ab1AA"
+    arguments = '{"command":"curl -H \\u001b[31m ' + key + '\\nsecond line"}'
+    plan = planned(tmp_path, build.meta(), build.request("c1", "bash\x1b[2J", arguments))
+    assert key not in plan.note
+    assert "\x1b" not in plan.note
+    assert "second line" not in plan.note
+
+
+def test_another_agent_of_ones_own_is_told_what_one_says(tmp_path: Path) -> None:
+    config = tmp_path / ".config" / "sessionlog" / "agents.toml"
+    config.parent.mkdir(parents=True)
+    config.write_text('[agents.mine]\nargv = ["mine", "{id}", "-C", "{workdir}", "{prompt}"]\n')
+    plan = planned(tmp_path, *build.healthy(), agent="mine", prompt="Do less.")
+    assert plan.argv == ("mine", ID, "-C", "/srv/app", "Do less.")
+    assert plan.note not in plan.argv
+    assert planned(tmp_path, *build.healthy(), agent="mine").argv[-1].startswith("You go on")
+
+
+def test_what_cannot_be_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(NotPossible, match="no agent 'none'; there are claude"):
+        planned(tmp_path, *build.healthy(), agent="none")
+    with pytest.raises(NotPossible, match="its own sessions only"):
+        planned(tmp_path, *build.healthy(), agent="claude")
+    with pytest.raises(NotPossible, match="takes no prompt"):
+        planned(tmp_path, *build.healthy(), prompt="x")
+
+
+def test_a_running_session_is_not_handed_over(tmp_path: Path) -> None:
+    path = build.log(tmp_path / f"{ID}.jsonl", [build.meta(), build.request("c1")])
+    with path.open("ab"):
+        session = load(path)
+        if session.alive is None:
+            pytest.skip("this system does not tell who has a file open")
+        with pytest.raises(LogInUse):
+            plan_resume(session)
+
+
+def test_a_repaired_log_goes_over_as_it_stands(tmp_path: Path) -> None:
+    path = build.log(tmp_path / f"{ID}.jsonl", [build.meta(), build.request("c1")])
+    new = repair(path, now=NOW - timedelta(days=1))
+    plan = plan_resume(load(new), now=NOW, environ={})
+    assert (plan.log, plan.plan) == (str(new), None)

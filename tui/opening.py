@@ -1,0 +1,49 @@
+"""Opening the log of a list's row, what is known of its writer, and where was looked."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+
+from sessionlog.life import Witness
+from sessionlog.paths import open_regular
+from sessionlog.reader import format_of
+from sessionlog.records import Entry, Status
+from sessionlog.text import visible
+from sessionlog.window import Log
+from tui.entries import home
+
+
+def open_log(entry: Entry) -> Log:
+    """Open the log of a list's row. Raises NotALog or Unreadable."""
+    fd = open_regular(entry.path)
+    try:
+        form = format_of(entry.path, fd)
+    finally:
+        os.close(fd)
+    return Log(entry.path, form)
+
+
+def is_alive(entry: Entry) -> bool | None:
+    """Does the log's writer live? None: there is no evidence either way."""
+    return True if entry.status is Status.RUNNING else None
+
+
+def writer_of(entry: Entry) -> str:
+    """The evidence for a living writer, in words."""
+    try:
+        seen = os.stat(entry.path)
+    except OSError:
+        return ""
+    return f"alive, {found}" if (found := Witness([entry.path]).writer(entry.path, seen)) else ""
+
+
+def looked_in(paths: Sequence[str]) -> tuple[tuple[str, str], ...]:
+    """Each place, and what was found there: for the screen that has nothing else to show."""
+    return tuple((visible(home(path)), _finding(path)) for path in paths)
+
+
+def _finding(path: str) -> str:
+    if not os.path.exists(path):
+        return "not there"
+    return "no logs in it" if os.access(path, os.R_OK) else "may not be read"
