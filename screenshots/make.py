@@ -44,7 +44,7 @@ class Picture:
         return HERE / f"{self.name}-{self.size}-{self.theme}.svg"
 
 
-HERO = ("slash", *"billing", "enter", "j")
+HERO = ("j", "j")
 """Keys that lead to the run that was killed in its test."""
 PICTURES = [
     *(Picture("browser", size, "night", HERO) for size in SIZES),
@@ -61,7 +61,7 @@ PICTURES = [
 async def draw(picture: Picture, folder: Path) -> str:
     """The SVG of one picture."""
     app = InspectorApp(
-        Catalogue((str(folder),)), theme=picture.theme, clock=lambda: MORNING.timestamp()
+        Catalogue((folder.name,)), theme=picture.theme, clock=lambda: MORNING.timestamp()
     )
     async with app.run_test(size=SIZES[picture.size]) as pilot:
         await app.workers.wait_for_complete()
@@ -78,8 +78,9 @@ def main(argv: list[str]) -> int:
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch) / "night"
         make_night(folder, MORNING)
+        os.chdir(scratch)  # so that no path of the machine is in a picture
         for picture in PICTURES:
-            svg = asyncio.run(draw(picture, folder)).replace(scratch, "~")
+            svg = asyncio.run(draw(picture, folder))
             if not check:
                 picture.path.write_text(svg)
                 print(picture.path.name)

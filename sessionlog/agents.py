@@ -115,7 +115,7 @@ def fill(agent: Agent, values: Mapping[str, str]) -> tuple[str, ...]:
 def _argv(table: Any, name: str, where: str) -> tuple[str, ...]:
     key = f"{where}: agents.{name}"
     if not isinstance(table, dict):
-        raise NotPossible(f"{key}: not a table; write argv = [\"program\", ...] in it")
+        raise NotPossible(f'{key}: not a table; write argv = ["program", ...] in it')
     for other in table.keys() - {"argv"}:
         raise NotPossible(f"{key}.{other}: unknown; only argv is")
     argv = table.get("argv")

@@ -27,6 +27,7 @@ _DIGITS = bytes.maketrans(b"123456789", b"0" * 9)
 _LONG_NUMBER = b"0" * 19
 _TOKENS = re.compile(rb'"(?:[^"\\]|\\.)*"|[\[\]{}]', re.DOTALL)
 _BLANK = b" \t\r"
+_ALONE = re.compile(r'[ \t\r\0]*+[^ \t\r\0{}\[\],:"]?+[ \t\r\0]*+(?:\{|\Z)')
 _BOM = b"\xef\xbb\xbf"
 
 
@@ -71,10 +72,10 @@ def dumps(value: Any) -> bytes:
     except TypeError:
         pass
     try:
-        text = json.dumps(_plain(value, 0), ensure_ascii=True, separators=(",", ":"))
+        text = json.dumps(_plain(value, 0), ensure_ascii=False, separators=(",", ":"))
     except (TypeError, RecursionError) as error:
         raise ValueError(f"not a JSON value: {error}") from None
-    return text.encode("ascii")
+    return text.encode("utf-8", "backslashreplace")  # only lone surrogates need it
 
 
 def parse(line: Line, plausible: Callable[[dict[str, Any]], bool] | None = None) -> Parsed:
@@ -191,10 +192,11 @@ def _bytes(text: str, start: int, end: int) -> int:
 
 
 def _stands_alone(text: str, end: int) -> bool:
-    """Is what follows an object the end of the line, filler, or the start of another one?"""
-    while end < len(text) and text[end] in " \t\r\0":
-        end += 1
-    return end == len(text) or text[end] == "{"
+    """Is what follows an object the end of the line, filler, or the start of another one?
+
+    One stray character between may have been the line feed.
+    """
+    return _ALONE.match(text, end) is not None
 
 
 def _losses(

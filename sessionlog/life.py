@@ -12,6 +12,8 @@ import os
 from collections.abc import Iterable
 
 _PROC = "/proc"
+_File = tuple[int, int]
+"""Device and inode."""
 
 
 class Witness:
@@ -22,22 +24,35 @@ class Witness:
 
     def __init__(self, candidates: Iterable[str], proc: str = _PROC) -> None:
         self._proc = proc
-        self._names = {os.path.basename(path) for path in candidates}
-        self._locks: dict[tuple[int, int, int], int] | None = _locks(proc)
-        self._writers: dict[str, int] | None = None
+        self._candidates = list(candidates)
+        self._locks = _locks(proc)
+        self._writers: dict[_File, int] | None = None
 
     def writer(self, path: str, seen: os.stat_result) -> str | None:
         """What shows that somebody writes this log, in a few words; None when nothing does."""
         if self._locks is None:
             return _probe(path)
-        device = seen.st_dev
-        pid = self._locks.get((os.major(device), os.minor(device), seen.st_ino))
+        pid = self._locks.get(_lock_key(seen))
         if pid is not None:
-            return f"locked by pid {pid}" if pid > 0 else "locked by a process out of sight"
+            return _held_by(pid)
         if self._writers is None:
-            self._writers = _open_for_writing(self._proc, self._names)
-        pid = self._writers.get(os.path.realpath(path)) if self._writers else None
+            self._writers = _open_for_writing(self._proc, _names(self._candidates))
+        pid = self._writers.get((seen.st_dev, seen.st_ino))
         return None if pid is None else f"open for writing in pid {pid}"
+
+
+def lock_holder(seen: os.stat_result, proc: str = _PROC) -> str | None:
+    """Who holds the write lock of a file, in a few words; None when the system does not tell."""
+    pid = (_locks(proc) or {}).get(_lock_key(seen))
+    return None if pid is None else _held_by(pid)
+
+
+def _held_by(pid: int) -> str:
+    return f"locked by pid {pid}" if pid > 0 else "locked by a process out of sight"
+
+
+def _lock_key(seen: os.stat_result) -> tuple[int, int, int]:
+    return os.major(seen.st_dev), os.minor(seen.st_dev), seen.st_ino
 
 
 def _locks(proc: str) -> dict[tuple[int, int, int], int] | None:
@@ -63,10 +78,23 @@ def _locks(proc: str) -> dict[tuple[int, int, int], int] | None:
     return held
 
 
-def _open_for_writing(proc: str, names: set[str]) -> dict[str, int]:
-    """Files of these names that a process of this user has open for writing, with its pid."""
-    found: dict[str, int] = {}
-    for pid in _processes(proc):
+def _names(paths: Iterable[str]) -> set[str]:
+    """What the files are called; a link's file under the name it has where it stands."""
+    names = set()
+    for path in paths:
+        names.add(path.rpartition("/")[2])
+        if os.path.islink(path):
+            names.add(os.path.basename(os.path.realpath(path)))
+    return names
+
+
+def _open_for_writing(proc: str, names: set[str]) -> dict[_File, int]:
+    """Files of these names that a process of this user has open for writing, with its pid.
+
+    Told apart by device and inode: a file replaced under its writer's hands is not that writer's.
+    """
+    found: dict[_File, int] = {}
+    for pid in _processes(proc) if names else ():
         folder = f"{proc}/{pid}/fd"
         try:
             descriptors = os.listdir(folder)
@@ -75,10 +103,11 @@ def _open_for_writing(proc: str, names: set[str]) -> dict[str, int]:
         for number in descriptors:
             try:
                 target = os.readlink(f"{folder}/{number}")
+                if target.rpartition("/")[2] in names and _writes(f"{proc}/{pid}/fdinfo/{number}"):
+                    file = os.stat(f"{folder}/{number}")
+                    found[file.st_dev, file.st_ino] = int(pid)
             except OSError:
                 continue
-            if target[target.rfind("/") + 1 :] in names and _writes(f"{proc}/{pid}/fdinfo/{number}"):
-                found[target] = int(pid)
     return found
 
 

@@ -70,7 +70,9 @@ def _made(insert: Insert, actor: Actor, read: Callable[[Span], bytes]) -> Part:
     data = read(insert.span)
     if insert.call is not None:
         return Part(actor.close(data, insert.call, insert.at, INTERRUPTED), insert.fate)
-    return Part(actor.pick(data, insert.parts) if insert.parts else data, insert.fate)
+    if insert.results is not None:
+        data = actor.pick(data, insert.results, insert.rest)
+    return Part(data, insert.fate)
 
 
 def make(plan: Fork | Repair, actor: Actor, out: str | os.PathLike[str] | None) -> Path:

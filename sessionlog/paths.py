@@ -1,11 +1,14 @@
 """Ids and places: what a session may be called, where agents keep theirs, how a log is opened.
 
 An id becomes a file name, so it is checked before it is joined to a folder; a log is opened so
-that nothing but a regular file can be read (a FIFO would hang its reader for ever).
+that nothing but a regular file can be read (a FIFO would hang its reader for ever); a folder is
+made so that nobody else can look into it.
 """
 
 from __future__ import annotations
 
+import contextlib
+import errno
 import os
 import re
 import stat
@@ -42,20 +45,56 @@ def valid_id(id: str) -> str:
 def open_regular(path: str) -> int:
     """A descriptor to read a regular file with; the caller closes it.
 
-    Raises Unreadable, with the reason in plain words, for everything else.
+    A link to one is fine. Raises Unreadable, with the reason in plain words, for everything else.
     """
     try:
         fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
     except (OSError, ValueError) as error:
-        why = getattr(error, "strerror", None) or str(error)
-        if os.path.islink(path) and not os.path.exists(path):
-            why = "a link that leads nowhere"
-        raise Unreadable(f"{path}: {why}") from None
+        raise Unreadable(f"{path}: {_why_not(path, error)}") from None
     kind = stat.S_IFMT(os.fstat(fd).st_mode)
     if kind != stat.S_IFREG:
         os.close(fd)
         raise Unreadable(f"{path}: {_WORDS.get(kind, 'no regular file')}, not a log")
     return fd
+
+
+def _why_not(path: str, error: OSError | ValueError) -> str:
+    """Why a path cannot be opened; the system's word for a socket is "no such device"."""
+    if not isinstance(error, OSError):
+        return str(error)
+    if error.errno == errno.ENXIO:
+        return "a socket, not a log"
+    if error.errno == errno.ENOENT and os.path.islink(path):
+        return "a link that leads nowhere"
+    return error.strerror or str(error)
+
+
+def private_folder(path: str) -> None:
+    """Make a folder and those above it, each its owner's alone whatever the umask.
+
+    One that is there stays as it is. Raises OSError when that cannot be.
+    """
+    if os.path.isdir(path):
+        return
+    above = os.path.dirname(path)
+    if above and above != path:
+        private_folder(above)
+    with contextlib.suppress(FileExistsError):  # somebody else was faster, or no folder: seen later
+        os.mkdir(path, 0o700)
+        os.chmod(path, 0o700)
+        sync_folder(above or ".")
+
+
+def sync_folder(path: str) -> None:
+    """Make a new name in the folder outlive a power cut, where the file system can do that."""
+    fd = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        os.fsync(fd)
+    except OSError as error:
+        if error.errno not in (errno.EINVAL, errno.ENOTSUP, errno.EBADF):
+            raise
+    finally:
+        os.close(fd)
 
 
 def native_folder(environment: Mapping[str, str] = os.environ) -> str:

@@ -22,6 +22,7 @@ from itertools import groupby
 from sessionlog.formats.base import Fate
 from sessionlog.pairing import Pairing
 from sessionlog.records import (
+    Activity,
     Damage,
     Event,
     Message,
@@ -37,6 +38,11 @@ from sessionlog.records import (
 INTERRUPTED = "Interrupted by the user."
 """What a closing line answers an open call with."""
 
+_Held = tuple[int, Record, Message]
+"""Number, record and message."""
+_HERE = -1
+"""The place of a result that stands where it belongs."""
+
 
 @dataclass(frozen=True, slots=True)
 class Insert:
@@ -50,8 +56,10 @@ class Insert:
     call: OpenCall | None = None
     at: str = ""
     """RFC 3339: time of a closing line, that of the record it goes behind."""
-    parts: tuple[int, ...] = ()
-    """Which records of the span it holds (`Record.part`); (): all of them."""
+    results: tuple[int, ...] | None = None
+    """Which results of the span's line it holds, counted from 0 there; None: the line as it is."""
+    rest: bool = False
+    """Does it hold what else is on that line?"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,7 +227,7 @@ class Mend:
         """The records of the next JSON object."""
         span = unit[0].span
         self.end = span.end
-        held: list[tuple[int, Record, Message]] = []
+        held: list[_Held] = []
         for record in unit:
             payload = record.payload
             if isinstance(payload, Message):
@@ -234,26 +242,26 @@ class Mend:
             elif isinstance(payload, Result) and not self.endings:
                 self._removed.append(span)
         if held:
-            self._messages(span, held)
+            self._messages(unit, held)
 
     def edits(self, dropped: Iterable[Damage]) -> Edits:
         """Everything that has to change, once the last unit is taken."""
         self._over()
-        closed = sorted(self._waiting) if self.mending else []
-        closed = [n for n in closed if self._waiting[n].own]
+        closed = [n for n in sorted(self._waiting) if self.mending and self._waiting[n].own]
         for n in closed:
             call = self._waiting[n]
             self._insert(call.place, Insert(n, Fate.ADDED, call.span, call.call, call.at))
+        orphans = tuple(self._orphans) if self.mending else ()
         lost = tuple(damage for damage in dropped if not damage.mild)
         removed = {span.offset: span.length for span in self._removed}
         removed |= {damage.span.offset: damage.span.length for damage in lost}
         places = sorted(removed.keys() | self._inserts.keys())
         return Edits(
             end=self.end,
-            messages=self.n + len(closed) - len(self._orphans),
+            messages=self.n + len(closed) - len(orphans),
             closed=tuple(self._waiting[n].call for n in closed),
-            moved=tuple(sorted(self._moved)),
-            orphans=tuple(self._orphans),
+            moved=tuple(sorted(self._moved)) if self.mending else (),
+            orphans=orphans,
             dropped=lost,
             edits=tuple(
                 Edit(at, removed.get(at, 0), _ordered(self._inserts.get(at, ()))) for at in places
@@ -261,33 +269,26 @@ class Mend:
             blobs=frozenset(self._blobs),
         )
 
-    def _messages(self, span: Span, held: Sequence[tuple[int, Record, Message]]) -> None:
+    def _messages(self, unit: Sequence[Record], held: Sequence[_Held]) -> None:
         answer = next((m.answer for _, _, m in held if m.answer), "")
         if not any(message.activity for _, _, message in held):  # most lines: nothing to pair
-            self._reach(span, held, answer)
+            self._reach(held, answer)
             return
-        leaving: set[int] = set()
         kinds = {_kind(record, message) for _, record, message in held}
         if "call" in kinds and not self._goes_on(kinds, answer):
             self._over()
+        results: list[tuple[int, int, int | None]] = []
         for n, record, message in held:
-            activity = message.activity
-            if activity is None:
+            if message.activity is None:
                 continue
-            if activity.kind == "request":
-                call = OpenCall(n, activity.id, activity.name, activity.arguments)
-                self._pairing.request(n, activity)
-                asked = _Call(call, span, not message.sidechain)
-                self._waiting[n] = asked
-                if asked.own:
-                    self._turn = self._turn or _Turn({}, answer, span.end, record.at)
-                    self._turn.calls[n] = asked
-            elif activity.kind == "response" and self._leaves(n, record, message):
-                leaving.add(record.part)
-        staying = [item for item in held if item[1].part not in leaving]
+            if message.activity.kind == "request":
+                self._asked(n, record, message, message.activity)
+            elif message.activity.kind == "response":
+                results.append((n, *self._home(n, message, message.activity)))
+        leaving = {n for n, _, place in results if place != _HERE}
         if leaving and self.mending:
-            self._take_out(span, held, staying)
-        self._reach(span, staying, answer)
+            self._take_out(unit, results)
+        self._reach([item for item in held if item[0] not in leaving], answer)
 
     def _goes_on(self, kinds: set[str], answer: str) -> bool:
         """Does a line with requests belong to the requests before it?"""
@@ -296,40 +297,56 @@ class Mend:
             return False
         return bool(answer) or kinds <= {"call", ""}
 
-    def _leaves(self, n: int, record: Record, message: Message) -> bool:
-        """Pair a response; True when it cannot stay where it is."""
-        assert message.activity is not None
-        asked = self._pairing.response(message.activity)
+    def _asked(self, n: int, record: Record, message: Message, activity: Activity) -> None:
+        """Await the result of a request."""
+        self._pairing.request(n, activity)
+        call = OpenCall(n, activity.id, activity.name, activity.arguments)
+        waiting = self._waiting[n] = _Call(call, record.span, not message.sidechain)
+        if waiting.own:
+            if self._turn is None:
+                self._turn = _Turn({}, message.answer, record.span.end, record.at)
+            self._turn.calls[n] = waiting
+
+    def _home(self, n: int, message: Message, activity: Activity) -> tuple[int, int | None]:
+        """(number of the request that a result answers, byte offset where it belongs).
+
+        The offset is _HERE when it stands right, and None when it belongs nowhere.
+        """
+        asked = self._pairing.response(activity)
         if asked is None:
             if message.sidechain:
-                return False
-            if self.mending:
-                self._orphans.append(OrphanResult(n, message.activity.id))
-            return True
+                return n, _HERE
+            self._orphans.append(OrphanResult(n, activity.id))
+            return n, None
         call = self._waiting.pop(asked)
-        turn = self._turn
-        if not call.own or (turn is not None and asked in turn.calls) or call.place is None:
-            return False
-        if self.mending:
-            self._moved.append(n)
-            parts = (record.part,)
-            self._insert(call.place, Insert(asked, Fate.MOVED, record.span, parts=parts))
-        return True
+        in_turn = self._turn is not None and asked in self._turn.calls
+        if not call.own or in_turn or call.place is None:
+            return asked, _HERE
+        self._moved.append(n)
+        return asked, call.place
 
     def _take_out(
-        self, span: Span, held: Sequence[tuple[int, Record, Message]],
-        staying: Sequence[tuple[int, Record, Message]],
-    ) -> None:  # fmt: skip
-        """Leave the line out, or put it back without the results that may not stay."""
-        self._removed.append(span)
-        if staying:
-            parts = tuple(record.part for _, record, _ in staying)
-            self._insert(span.offset, Insert(staying[0][0], Fate.KEPT, span, parts=parts))
-
-    def _reach(
-        self, span: Span, staying: Sequence[tuple[int, Record, Message]], answer: str
+        self, unit: Sequence[Record], results: Sequence[tuple[int, int, int | None]]
     ) -> None:
-        """Is this line still of the turn, or is the turn over before it?"""
+        """Leave the line out; put back what may stay of it, and late results where they belong."""
+        span, rest = unit[0].span, len(unit) > len(results)
+        self._removed.append(span)
+        places = {place for _, _, place in results if place is not None}
+        if rest:
+            places.add(_HERE)
+        for place in places:
+            held = tuple(i for i, result in enumerate(results) if result[2] == place)
+            if place == _HERE:
+                line = Insert(results[0][0], Fate.KEPT, span, results=held, rest=rest)
+                self._insert(span.offset, line)
+            else:
+                whole = len(held) == len(results) and not rest
+                first = min(results[i][1] for i in held)
+                line = Insert(first, Fate.MOVED, span, results=None if whole else held)
+                self._insert(place, line)
+
+    def _reach(self, staying: Sequence[_Held], answer: str) -> None:
+        """Is a line with these messages still of the turn, or is the turn over before it?"""
         turn = self._turn
         if turn is None:
             return
@@ -337,9 +354,10 @@ class Mend:
         if not kinds:
             return
         if "call" in kinds or (answer and answer == turn.answer and not turn.answered):
-            turn.end, turn.at = span.end, staying[-1][1].at
+            turn.end, turn.at = staying[-1][1].span.end, staying[-1][1].at
         elif kinds == {"response"}:
-            turn.end, turn.at, turn.answered = span.end, staying[-1][1].at, True
+            turn.end, turn.at = staying[-1][1].span.end, staying[-1][1].at
+            turn.answered = True
         else:
             self._over()
 

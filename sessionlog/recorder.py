@@ -1,90 +1,112 @@
 """What an agent's loop calls: records what happens, and never stops the run.
 
 A recorder that raised into the agent would lose the work it is there to witness. So every failure
-is kept in `problem`, what could not be written waits in order, and the next call tries again:
-recording resumes by itself when the disk has space again.
+is kept in `problem`, what could not be written waits in order with the time it happened, and the
+next call tries again: recording resumes by itself when the disk has space again.
 """
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Callable
+import threading
 
-from sessionlog.errors import SessionLogError, WriterClosed
-from sessionlog.records import Event, Message, Result
+from sessionlog.errors import WriterClosed
+from sessionlog.formats.native_encode import stamp
+from sessionlog.records import Event, Message, Payload, Reset, Result
 from sessionlog.writer import Writer
 
 _DROPPED = ("token", "reasoningToken")
 """Narration of single tokens: the message says it all again."""
-_WAITING = 10_000
-"""Records that wait at most; the oldest are given up first, and `problem` says how many."""
+WAITING = 10_000
+"""Records that wait at most. Then events are given up first, as they are never state; `problem`
+says how many are lost."""
 
 
 class Recorder:
-    """Takes a run's messages, events, resets and result; `Recorder(None)` takes them and does
-    nothing, so that an agent without a log needs no other code."""
+    """Takes a run's messages, events, resets and result, from any thread.
+
+    `Recorder(None)` takes them and does nothing, so that an agent without a log needs no other
+    code.
+    """
 
     def __init__(self, writer: Writer | None) -> None:
         self._writer = writer
-        self._waiting: deque[Callable[[], None]] = deque()
+        self._lock = threading.Lock()
+        self._waiting: list[tuple[Payload, str]] = []
         self._lost = 0
+        self._why_lost = ""
         self.problem: str | None = None
-        """What went wrong last, for a person to read; None while all is written."""
+        """What is wrong, for a person to read; None while all is written."""
 
     def message(self, message: Message) -> None:
         """Record a message."""
-        if self._writer is not None:
-            writer = self._writer
-            self._do(lambda: writer.message(message))
+        self._take(message)
 
     def event(self, kind: str, tool: str = "", text: str = "", iteration: int = 0) -> None:
         """Record an event, unless it narrates single tokens."""
-        if self._writer is not None and kind not in _DROPPED:
-            writer = self._writer
-            event = Event(kind, tool, text, iteration)
-            self._do(lambda: writer.event(event))
+        if kind not in _DROPPED:
+            self._take(Event(kind, tool, text, iteration))
 
     def reset(self) -> None:
         """Record that the conversation starts anew."""
-        if self._writer is not None:
-            self._do(self._writer.reset)
+        self._take(Reset())
 
     def result(self, result: Result) -> None:
         """Record how the run ended."""
-        if self._writer is not None:
-            writer = self._writer
-            self._do(lambda: writer.result(result))
+        self._take(result)
 
     def close(self) -> None:
         """Try what still waits once more, and let go of the log."""
-        if self._writer is not None:
-            self._flush()
-            self._writer.close()
-
-    def _do(self, write: Callable[[], None]) -> None:
-        self._waiting.append(write)
-        if len(self._waiting) > _WAITING:
-            self._waiting.popleft()
-            self._lost += 1
-        self._flush()
-
-    def _flush(self) -> None:
-        """Write what waits, in order, as far as the disk takes it."""
-        while self._waiting:
+        if self._writer is None:
+            return
+        with self._lock:
+            self._flush(self._writer)
             try:
-                self._waiting[0]()
-            except WriterClosed as error:
-                self._waiting.clear()
-                self.problem = str(error)
-                return
-            except SessionLogError as error:  # this record can never be written: tell, go on
-                self.problem = str(error)
-                self._lost += 1
+                self._writer.close()
             except OSError as error:
-                lost = f", {self._lost} lost" if self._lost else ""
-                count = len(self._waiting)
-                self.problem = f"not written: {error.strerror or error}; {count} wait{lost}"
-                return
-            self._waiting.popleft()
-        if self.problem and self.problem.startswith("not written"):
-            self.problem = f"{self._lost} records were lost" if self._lost else None
+                self.problem = f"the end is not synced: {error}"
+
+    def _take(self, payload: Payload) -> None:
+        if self._writer is None:
+            return
+        with self._lock:
+            self._waiting.append((payload, stamp()))
+            if len(self._waiting) > WAITING:
+                self._give_up_one()
+            self._flush(self._writer)
+
+    def _give_up_one(self) -> None:
+        """Of what waits, the oldest event; where only state waits, the newest record."""
+        events = (i for i, (waits, _) in enumerate(self._waiting) if isinstance(waits, Event))
+        del self._waiting[next(events, -1)]
+        self._lose(1, "too many waited")
+
+    def _flush(self, writer: Writer) -> None:
+        """Write what waits, in order, as far as the disk takes it."""
+        done, why = 0, ""
+        for payload, at in self._waiting:
+            try:
+                writer.write(payload, at)
+            except OSError as error:
+                why = str(error)
+                break
+            except WriterClosed as error:
+                self._lose(len(self._waiting) - done, str(error))
+                done = len(self._waiting)
+                break
+            except Exception as error:  # this one can never be written; the run goes on
+                self._lose(1, str(error) or type(error).__name__)
+            done += 1
+        del self._waiting[:done]
+        self._tell(why)
+
+    def _lose(self, count: int, why: str) -> None:
+        self._lost += count
+        self._why_lost = why
+
+    def _tell(self, why: str) -> None:
+        told = []
+        if self._waiting:
+            told.append(f"not written: {why}; records that wait: {len(self._waiting)}")
+        if self._lost:
+            told.append(f"records lost: {self._lost} ({self._why_lost})")
+        self.problem = "; ".join(told) or None

@@ -3,18 +3,20 @@
 A log is a strip of lines; a line gives Records (or a Damage), and a Record holds one payload.
 The five native kinds (meta, message, event, result, reset) are the vocabulary that every format
 maps onto; what a format writes beyond them survives as Other, so nothing is dropped.
-No I/O here, and no JSON: `codec` and `formats` make these, `session` folds them.
+No I/O here, and no JSON: `codec` and `formats` make these, `session` folds them. They are named
+tuples, because a listing makes tens of thousands of them, and a program that has to be on the
+screen at once cannot wait for classes to be generated.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from enum import StrEnum
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
-NOTHING: Mapping[str, Any] = {}
+NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 
 class Kind(StrEnum):
@@ -37,8 +39,7 @@ class Status(StrEnum):
     TRUNCATED = "truncated"
 
 
-@dataclass(frozen=True, slots=True)
-class Span:
+class Span(NamedTuple):
     """Where bytes stand in a file: line counts from 1, offset and length are bytes."""
 
     line: int
@@ -52,8 +53,7 @@ class Span:
         return self.offset + self.length
 
 
-@dataclass(frozen=True, slots=True)
-class Damage:
+class Damage(NamedTuple):
     """Bytes that gave no record."""
 
     span: Span
@@ -68,16 +68,14 @@ class Damage:
     """Text was replaced (bad UTF-8) but the record stands; strict reading does not refuse it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Origin:
+class Origin(NamedTuple):
     """Where a fork was taken from: the parent's id and the number of the last message it holds."""
 
     id: str
     at: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Meta:
+class Meta(NamedTuple):
     """The head of a session. Empty strings where the log does not say."""
 
     id: str = ""
@@ -88,12 +86,11 @@ class Meta:
     workdir: str = ""
     resumed_from: str | None = None
     forked_from: Origin | None = None
-    extra: Mapping[str, Any] = field(default_factory=dict)
+    extra: Mapping[str, Any] = NOTHING
     """Fields that the format does not name, as they stand."""
 
 
-@dataclass(frozen=True, slots=True)
-class Activity:
+class Activity(NamedTuple):
     """One half of a tool call inside a Message."""
 
     kind: str
@@ -106,12 +103,11 @@ class Activity:
     """Response only; any JSON value."""
     failure: str | None = None
     """Response only, instead of a result: why the call failed."""
-    extra: Mapping[str, Any] = field(default_factory=dict)
+    extra: Mapping[str, Any] = NOTHING
     """reasoning_items, reasoning_details and whatever else stands there."""
 
 
-@dataclass(frozen=True, slots=True)
-class Image:
+class Image(NamedTuple):
     """A picture that came with a message. Its bytes are never in a native log's line."""
 
     media_type: str
@@ -125,11 +121,10 @@ class Image:
     """"blob" (a file beside the log), "inline" (base64 in the line) or "url"."""
     data: bytes | None = None
     """The bytes where they are at hand; None when missing or not yet read."""
-    extra: Mapping[str, Any] = field(default_factory=dict)
+    extra: Mapping[str, Any] = NOTHING
 
 
-@dataclass(frozen=True, slots=True)
-class Message:
+class Message(NamedTuple):
     """One text, reasoning, call, response or attachment block.
 
     ``type`` is the native word (user, bot, reasoning, activity, instructions, checkpoint,
@@ -145,11 +140,10 @@ class Message:
     """Which answer of the model's API this block belongs to; "" where that is not told."""
     sidechain: str = ""
     """Name or id of the subagent whose run this is; such messages are not in the context."""
-    extra: Mapping[str, Any] = field(default_factory=dict)
+    extra: Mapping[str, Any] = NOTHING
 
 
-@dataclass(frozen=True, slots=True)
-class Event:
+class Event(NamedTuple):
     """Narration of a run. Never state: dropping all events changes no conversation."""
 
     kind: str
@@ -162,11 +156,10 @@ class Event:
     """False: the event tells of something that went wrong (an error, a failed call, a retry)."""
     ends: bool = False
     """The event ends a turn of the run (task_complete, an abort, an error that stopped it)."""
-    extra: Mapping[str, Any] = field(default_factory=dict)
+    extra: Mapping[str, Any] = NOTHING
 
 
-@dataclass(frozen=True, slots=True)
-class Result:
+class Result(NamedTuple):
     """How a run ended, in the log's own words. Native: written once, closes the file."""
 
     reason: str = ""
@@ -181,11 +174,10 @@ class Result:
     continuations: int = 0
     cycles: int = 0
     settles: int = 0
-    extra: Mapping[str, Any] = field(default_factory=dict)
+    extra: Mapping[str, Any] = NOTHING
 
 
-@dataclass(frozen=True, slots=True)
-class Reset:
+class Reset(NamedTuple):
     """The conversation starts anew; the history stays readable, marked out of context."""
 
     why: str = ""
@@ -198,8 +190,7 @@ class Reset:
     """What the new conversation starts with, where the reset itself holds it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Other:
+class Other(NamedTuple):
     """A line that decodes but that the format does not know: kept and shown."""
 
     name: str
@@ -209,8 +200,7 @@ class Other:
 Payload = Meta | Message | Event | Result | Reset | Other
 
 
-@dataclass(frozen=True, slots=True)
-class Record:
+class Record(NamedTuple):
     """One thing a line says. A line may give several (two blocks, two glued objects)."""
 
     kind: Kind
@@ -230,8 +220,7 @@ class Record:
         return moment(self.at)
 
 
-@dataclass(frozen=True, slots=True)
-class OpenCall:
+class OpenCall(NamedTuple):
     """A call without a result among the messages."""
 
     n: int
@@ -241,16 +230,14 @@ class OpenCall:
     arguments: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class OrphanResult:
+class OrphanResult(NamedTuple):
     """A result whose call is nowhere before it."""
 
     n: int
     call_id: str
 
 
-@dataclass(frozen=True, slots=True)
-class InFlight:
+class InFlight(NamedTuple):
     """A call that ran when the run stopped (or runs now)."""
 
     tool: str
@@ -263,8 +250,7 @@ class InFlight:
     """Message number of the request; None when it stands only in events."""
 
 
-@dataclass(frozen=True, slots=True)
-class Ending:
+class Ending(NamedTuple):
     """What the last records of a log say of its end, before any evidence of life."""
 
     ended: bool
@@ -278,10 +264,7 @@ class Ending:
 
 
 class Entry(NamedTuple):
-    """A session as it stands in a listing: head and tail were read, nothing between.
-
-    A named tuple, because listings of ten thousand make ten thousand of them.
-    """
+    """A session as it stands in a listing: head and tail were read, nothing between."""
 
     id: str
     path: str

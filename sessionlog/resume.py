@@ -75,10 +75,11 @@ def note_for(session: Session, plan: Fork | Repair | None, now: datetime) -> str
     """What an agent has to know that its log does not say. Masked: it goes into a command line."""
     lines = [_opening(session, plan, now)]
     lines.append("Files may have changed meanwhile: read them again before you edit them.")
-    closed = plan.closed if plan else ()
+    # without a plan nothing was closed by us: what ran then is what the agent itself will close
+    asked = plan.closed if plan else [call for call in session.in_flight if call.n is not None]
     lines += _listed(
         "Interrupted, outcome unknown; check before repeating:",
-        (_call(call.tool, call.arguments) for call in closed),
+        (_call(call.tool, call.arguments) for call in asked),
     )
     if not isinstance(plan, Fork):
         lines += _listed(

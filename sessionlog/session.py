@@ -7,13 +7,14 @@ status for the library, the command line and the screen.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 from sessionlog import codec
 from sessionlog.conversation import repair_messages
 from sessionlog.formats.base import Format, in_flight
+from sessionlog.pairing import Pairing
 from sessionlog.records import (
     Damage,
     Ending,
@@ -32,8 +33,7 @@ from sessionlog.records import (
 from sessionlog.telling import arguments_of
 
 
-@dataclass(frozen=True, slots=True)
-class Numbered:
+class Numbered(NamedTuple):
     """A message of the history with its number, counted from 1 through the whole log."""
 
     n: int
@@ -152,7 +152,7 @@ class Session:
             if step.open and step.message.activity
         }
         return tuple(
-            replace(call, n=numbers.get(call.call_id) if call.call_id else None)
+            call._replace(n=numbers.get(call.call_id) if call.call_id else None)
             for call in in_flight(reversed(self.records))
         )
 
@@ -280,38 +280,20 @@ def _after_reset(
 
 
 def _pairs(messages: Sequence[Message]) -> dict[int, int]:
-    """Which request and response belong together, by number, both ways.
-
-    By id where both have one, else by equal name and arguments; the latest open request wins,
-    since a log that replays its conversation after a reset repeats ids. A trigger never pairs.
-    """
-    by_id: dict[str, list[int]] = {}
-    by_text: dict[tuple[str, str], list[int]] = {}
+    """Which request and response belong together, by number, both ways."""
+    pairing = Pairing()
     pairs: dict[int, int] = {}
     for n, message in enumerate(messages, 1):
         activity = message.activity
         if activity is None:
             continue
-        text = (activity.name, activity.arguments)
         if activity.kind == "request":
-            if activity.id:
-                by_id.setdefault(activity.id, []).append(n)
-            by_text.setdefault(text, []).append(n)
+            pairing.request(n, activity)
         elif activity.kind == "response":
-            waiting = by_id.get(activity.id) if activity.id else by_text.get(text)
-            if not waiting and activity.id:
-                nameless = [m for m in by_text.get(text, []) if not _id(messages[m - 1])]
-                waiting = nameless
-            while waiting:
-                request = waiting.pop()
-                if request not in pairs:
-                    pairs[request], pairs[n] = n, request
-                    break
+            request = pairing.response(activity)
+            if request is not None:
+                pairs[request], pairs[n] = n, request
     return pairs
-
-
-def _id(message: Message) -> str:
-    return message.activity.id if message.activity else ""
 
 
 def _block(message: Message) -> tuple[str, dict[str, Any]]:

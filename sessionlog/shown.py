@@ -7,10 +7,13 @@ can act on a terminal.
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Iterator
 from typing import Any
 
 from sessionlog import codec
+from sessionlog.formats.native import verdict
 from sessionlog.records import (
     Damage,
     Entry,
@@ -22,18 +25,28 @@ from sessionlog.records import (
     Record,
     Reset,
     Result,
+    moment,
     shown_type,
 )
 from sessionlog.session import Numbered, Session
 
 VERSION = 1
 _ESCAPED = {
-    code: f"\\u{code:04x}"
+    code: json.dumps(chr(code))[1:-1]
     for code in (
-        *range(0x7F, 0xA0), 0x061C, 0x200B, 0x200E, 0x200F, *range(0x2028, 0x202F),
-        0x2060, *range(0x2066, 0x206A), 0xFEFF,
+        *range(0x7F, 0xA0), 0xAD, 0x061C, 0x180E, *range(0x200B, 0x2010), *range(0x2028, 0x202F),
+        *range(0x2060, 0x2070), 0xFEFF, *range(0xFFF0, 0xFFFC), *range(0xE0000, 0xE0080),
     )
 }  # fmt: skip
+"""Controls, directions and what nobody sees. In JSON an escape is the same text, so nothing is
+lost, and more may be escaped than would be marked on the screen."""
+_TIME = re.compile(r"\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:\d\d)", re.ASCII)
+_EMPTY: dict[str, Any] = {
+    "kind": None, "n": None, "type": None, "at": None, "text": "", "tool": None, "call_id": None,
+    "arguments": None, "result": None, "ok": None, "pair": None, "open": False,
+    "in_context": False, "line": None, "offset": None, "length": None,
+}  # fmt: skip
+"""The fields that every object of `show` has, in order."""
 
 
 def json_line(value: dict[str, Any]) -> str:
@@ -42,13 +55,21 @@ def json_line(value: dict[str, Any]) -> str:
     return text if text.isascii() and "\x7f" not in text else text.translate(_ESCAPED)
 
 
+def time_of(at: str) -> str | None:
+    """A time of a log as RFC 3339 with an offset; None when it is no time."""
+    if _TIME.fullmatch(at):
+        return at
+    time = moment(at)
+    return time and time.isoformat().replace("+00:00", "Z")
+
+
 def of_entry(entry: Entry) -> dict[str, Any]:
     """What `list` prints of a session."""
     return {
         "id": entry.id, "path": entry.path, "format": entry.format, "agent": entry.agent,
         "title": entry.title.strip().partition("\n")[0].strip(), "task": entry.task,
         "model": entry.model, "workdir": entry.workdir,
-        "started": entry.started or None, "updated": entry.updated or None,
+        "started": time_of(entry.started), "updated": time_of(entry.updated),
         "status": entry.status, "reason": entry.reason, "ok": entry.ok, "damage": entry.damage,
         "resumed_from": entry.resumed_from, "forked_from": of_origin(entry.forked_from),
         "bytes": entry.bytes, "stop": entry.stop,
@@ -89,7 +110,7 @@ def of_session(session: Session) -> Iterator[dict[str, Any]]:
     things.sort(key=_place)
     for thing in things:
         if isinstance(thing, Damage):
-            yield {"kind": "damage", "n": None, "type": "damage", "at": None, **of_damage(thing)}
+            yield {**_EMPTY, "kind": "damage", "type": "damage", **of_damage(thing)}
         else:
             yield of_record(thing, numbered.get((thing.span.offset, thing.part)))
 
@@ -100,11 +121,10 @@ def _place(thing: Record | Damage) -> tuple[int, int]:
 
 def of_record(record: Record, step: Numbered | None) -> dict[str, Any]:
     """One record as `show` prints it; `step` is its numbered message."""
+    line, offset, length = record.span
     shown: dict[str, Any] = {
-        "kind": record.kind, "n": None, "type": record.kind, "at": record.at or None, "text": "",
-        "tool": None, "call_id": None, "arguments": None, "result": None, "ok": None,
-        "pair": None, "open": False, "in_context": False,
-        "line": record.span.line, "offset": record.span.offset, "length": record.span.length,
+        **_EMPTY, "kind": record.kind, "type": record.kind, "at": time_of(record.at),
+        "line": line, "offset": offset, "length": length,
     }  # fmt: skip
     payload = record.payload
     if isinstance(payload, Message):
@@ -118,8 +138,10 @@ def of_record(record: Record, step: Numbered | None) -> dict[str, Any]:
             shown["iteration"] = payload.iteration
     elif isinstance(payload, Result):
         shown.update(
-            type=payload.reason, text=payload.message, error=payload.error or None,
-            code=payload.code, ok=payload.code == 0 and not payload.error,
+            type=payload.reason or "result", text=payload.message, error=payload.error or None,
+            failure=payload.failure, code=payload.code, iterations=payload.iterations,
+            calls=payload.calls, continuations=payload.continuations, cycles=payload.cycles,
+            settles=payload.settles, ok=verdict(payload),
         )  # fmt: skip
     elif isinstance(payload, Meta):
         shown.update(
@@ -131,6 +153,9 @@ def of_record(record: Record, step: Numbered | None) -> dict[str, Any]:
         shown.update(text=payload.why)
     elif isinstance(payload, Other):
         shown.update(type=payload.name, data=payload.data)
+    extra = getattr(payload, "extra", None)
+    if extra:
+        shown["extra"] = dict(extra)
     return shown
 
 

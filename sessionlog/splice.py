@@ -90,9 +90,7 @@ def only(data: bytes, at: int, kept: Sequence[bool]) -> bytes:
     at = _space(data, at)
     items = members(data, at)
     end = _value(data, at)
-    inside = b",".join(
-        data[m.start : m.end] for m, keep in zip(items, kept, strict=True) if keep
-    )
+    inside = b",".join(data[m.start : m.end] for m, keep in zip(items, kept, strict=True) if keep)
     return data[: at + 1] + inside + data[end - 1 :]
 
 

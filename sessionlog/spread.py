@@ -34,7 +34,7 @@ def spread(
     children = [_start(part, work) for part in parts[1:]]
     results = work(parts[0])
     for part, child in zip(parts[1:], children, strict=True):
-        found = _collect(*child)
+        found: list[Result] | None = _collect(*child)
         results += work(part) if found is None else found
     return results
 

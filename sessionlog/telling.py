@@ -31,9 +31,9 @@ def arguments_of(text: str) -> Any:
 def telling(arguments: str) -> str:
     """The most telling argument of a call, "" when it has none. One line is not promised."""
     if len(arguments) > _LOOK:  # a whole file as an argument: its head has the path
-        value = _from_head(arguments)
-        if value:
-            return value
+        said = _from_head(arguments)
+        if said:
+            return said
     value = arguments_of(arguments) if arguments else None
     if value is None:
         return _patched(arguments) or arguments

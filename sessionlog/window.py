@@ -16,7 +16,6 @@ import re
 from bisect import bisect_right
 from collections import OrderedDict
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
 from sessionlog import codec
@@ -136,8 +135,7 @@ class Strip:
         return min(offset, self.size)
 
 
-@dataclass(frozen=True, slots=True)
-class Chunk:
+class Chunk(NamedTuple):
     """The lines that start in one chunk, decoded."""
 
     number: int
@@ -162,8 +160,7 @@ class Chunk:
         return bisect_right(self.starts, offset) - 1
 
 
-@dataclass(frozen=True, slots=True)
-class Change:
+class Change(NamedTuple):
     """What a look at the file found."""
 
     kind: Literal["none", "grew", "replaced", "gone"]

@@ -114,3 +114,69 @@ def scrambled(seed: int, length: int = 30) -> list[bytes]:
             kind = {"b": "bot", "i": "reasoning", "a": "attachment"}.get(what, "user")
             lines.append(message(kind, f"text {i}", i))
     return lines
+
+
+# -- Codex -----------------------------------------------------------------------------------
+
+CODEX_ID = "01a22748-f798-7db0-b19d-c1d5f7c6dafa"
+CODEX_FILE = f"rollout-2026-11-27T22-00-00-{CODEX_ID}.jsonl"
+
+
+def codex_line(type: str, payload: Any, seconds: float = 1, **more: Any) -> bytes:
+    return line({"timestamp": at(seconds), **more, "type": type, "payload": payload})
+
+
+def codex_meta(id: str = CODEX_ID, seconds: float = 0, **more: Any) -> bytes:
+    body = {"id": id, "timestamp": at(seconds), "cwd": "/srv/app", "originator": "codex_exec",
+            "cli_version": "0.171.0", "model_provider": "openai", **more}  # fmt: skip
+    return codex_line("session_meta", body, seconds)
+
+
+def codex_item(type: str, seconds: float = 1, **more: Any) -> bytes:
+    return codex_line("response_item", {"type": type, **more}, seconds)
+
+
+def codex_event(type: str, seconds: float = 1, **more: Any) -> bytes:
+    return codex_line("event_msg", {"type": type, **more}, seconds)
+
+
+def codex_said(role: str, *texts: str, seconds: float = 1, **more: Any) -> bytes:
+    kind = "output_text" if role == "assistant" else "input_text"
+    content = [{"type": kind, "text": text} for text in texts]
+    return codex_item("message", seconds, role=role, content=content, **more)
+
+
+def codex_call(id: str, command: str = "ls", seconds: float = 2) -> bytes:
+    arguments = json.dumps({"cmd": command})
+    return codex_item("function_call", seconds, name="exec_command", arguments=arguments, call_id=id)
+
+
+def codex_output(id: str, text: str = "done", code: int = 0, seconds: float = 3) -> bytes:
+    output = (f"Chunk ID: e7411d\nWall time: 0.1000 seconds\nProcess exited with code {code}\n"
+              f"Original token count: 1\nOutput:\n{text}")  # fmt: skip
+    return codex_item("function_call_output", seconds, call_id=id, output=output)
+
+
+def codex_healthy(id: str = CODEX_ID) -> list[bytes]:
+    """A short run that ended well: 4 messages of the main run, one call."""
+    return [
+        codex_meta(id),
+        codex_event("task_started", turn_id="t1"),
+        codex_line("turn_context", {"turn_id": "t1", "cwd": "/srv/app", "model": "gpt-5.5"}),
+        codex_said("user", "Fix it"),
+        codex_call("c1"),
+        codex_output("c1"),
+        codex_said("assistant", "Done.", seconds=5, id="msg_1"),
+        codex_event("task_complete", 6, turn_id="t1", last_agent_message="Done."),
+    ]
+
+
+# -- plain chat ------------------------------------------------------------------------------
+
+
+def chat(role: str, content: Any = "", seconds: float = 1, **more: Any) -> bytes:
+    return line({"timestamp": at(seconds), "role": role, "content": content, **more})
+
+
+def chat_call(id: str, name: str = "shell", arguments: str = '{"command":"ls"}') -> dict[str, Any]:
+    return {"id": id, "type": "function", "function": {"name": name, "arguments": arguments}}

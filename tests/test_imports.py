@@ -16,7 +16,7 @@ FLOORS = [
     ["formats.base", "conversation"],
     ["formats.native", "formats.native_encode", "formats.chat", "formats.claude", "formats.codex"],
     ["formats.table", "formats"],
-    ["session", "stream", "blobs"],
+    ["session", "stream", "blobs", "append"],
     ["index", "reader", "writer"],
     ["recorder", "listing", "follow", "window"],
     ["plan"],

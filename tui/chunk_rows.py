@@ -8,10 +8,8 @@ damage is in exactly one row.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
-from functools import lru_cache
 from itertools import pairwise
-from typing import Protocol
+from typing import Any, Protocol
 
 from sessionlog.records import (
     Activity,
@@ -23,7 +21,6 @@ from sessionlog.records import (
     Record,
     Reset,
     Result,
-    moment,
     shown_type,
 )
 from sessionlog.telling import telling
@@ -32,13 +29,14 @@ from sessionlog.window import LONG, Chunk
 from tui.outcome import Outcome, event_outcome, outcome_of, result_text
 from tui.pairs import LOOK, At, Gist, Pairs
 from tui.rows import Row
+from tui.tools import label_of
+from tui.words import between, first_line, how_ended, prose, spans_of, waited
 
 GAP = 300.0
 """Seconds of silence from which a gap is a row."""
 ALIKE = 4
 """Chunks before that are looked through for the same failure."""
 _LONG_TEXT = 400
-_LABELS = {"assistant": "agent", "reasoning": "think"}
 _RETRY = ("retry", "api_error", "stream_error", "api_retry")
 
 
@@ -157,30 +155,31 @@ class _Maker:
             yield from self._gap(record)
             yield self._rest(record)
 
-    def _row(
-        self, record: Record, sort: str, label: str = "", body: str = "", **more: object
-    ) -> Row:
+    def _row(self, record: Record, sort: str, label: str, body: str, **more: Any) -> Row:
         offset = record.span.offset
         fields = {"at": record.at, "quiet": record.quiet, "records": (record,), **more}
-        return Row((offset, record.part), sort, label, body, line=self._line(offset), **fields)  # type: ignore[arg-type]
+        payload = record.payload
+        if isinstance(payload, Message):
+            fields["n"] = None if self.base is None else self.base + self.position
+            if payload.sidechain:
+                fields["side"] = visible(payload.sidechain)
+            if record.span.length > LONG:
+                fields["outcome"] = size(record.span.length)
+        return Row((offset, record.part), sort, label, body, line=self._line(offset), **fields)
 
     def _line(self, offset: int) -> int:
         return 0 if self.lines is None else self.lines + self.chunk.line_of(offset) + 1
 
-    @property
-    def n(self) -> int | None:
-        return None if self.base is None else self.base + self.position
-
     def _last_before(self) -> str:
         """The time of the last record in front of the chunk."""
         for number in range(self.number - 1, max(self.number - LOOK - 1, -1), -1):
-            for record in reversed(self.around.chunk(number).records):
+            for record in self.around.chunk(number).records[::-1]:
                 if record.at:
                     return record.at
         return ""
 
     def _gap(self, record: Record) -> Iterator[Row]:
-        seconds = _between(self.before, record.at)
+        seconds = between(self.before, record.at)
         if seconds >= GAP:
             body = f"{took(seconds)} with nothing written"
             yield Row((record.span.offset, record.part - 1), "gap", "", body)
@@ -188,62 +187,56 @@ class _Maker:
     # -- messages ---------------------------------------------------------------------------
 
     def _message(self, index: int, record: Record, message: Message) -> Row:
-        kind, n = shown_type(message), self.n
+        kind = shown_type(message)
         if message.activity is not None:
-            row = self._activity(index, record, message, message.activity)
-        elif kind == "user":
-            row = self._row(record, "user", "user", _prose(message), n=n, sign="user")
-        elif kind == "reasoning":
-            seconds = _between(self.before, record.at)
+            return self._activity(index, record, message, message.activity)
+        if kind == "user":
+            return self._row(record, "user", "user", prose(message), sign="user")
+        body = first_line(message)
+        if kind == "reasoning":
+            seconds = between(self.before, record.at)
             spent = took(seconds) if seconds >= 1 else ""
-            row = self._row(record, "think", "think", _line_of(message), n=n, took=spent)
-        elif kind == "summary":
-            row = self._row(record, "summary", "summary", _line_of(message), n=n, sign="summary")
-        elif kind in ("system", "attachment"):
+            return self._row(record, "think", "think", body, took=spent)
+        if kind == "summary":
+            return self._row(record, "summary", "summary", body, sign="summary")
+        if kind in ("system", "attachment"):
             quiet = record.quiet or kind == "attachment" or len(message.text) > _LONG_TEXT
             label = "attach" if kind == "attachment" else kind
-            row = self._row(record, "system", label, _line_of(message), n=n, quiet=quiet)
-        elif kind == "assistant":
-            row = self._row(record, "agent", "agent", _line_of(message), n=n)
-        else:
-            row = self._row(record, "other", one_line(kind) or "message", _line_of(message), n=n)
-        if record.span.length > LONG:
-            row = replace(row, outcome=size(record.span.length))
-        if not message.sidechain and message.activity is None:
-            return row
-        return replace(row, n=self.n, side=visible(message.sidechain))
+            return self._row(record, "system", label, body, quiet=quiet)
+        if kind == "assistant":
+            return self._row(record, "agent", "agent", body)
+        return self._row(record, "other", one_line(kind) or "message", body)
 
     def _activity(self, index: int, record: Record, message: Message, half: Activity) -> Row:
-        name = one_line(half.name) or half.kind or "call"
+        name = label_of(half.name) or (one_line(half.kind) if half.kind == "trigger" else "call")
         if half.kind == "response":
-            where = "earlier call" if index in self.pairs.earlier else "no call"
+            near = index not in self.pairs.earlier
             return self._row(
-                record, "call", name, one_line(result_text(message)),
-                sign="open" if where == "no call" else "", outcome=where,
+                record, "call", name, one_line(result_text(message)), sign="open" if near else "",
+                outcome="no call" if near else "earlier call",
             )  # fmt: skip
         body = one_line(telling(half.arguments))
         if half.kind != "request":
             return self._row(record, "call", name, body or one_line(message.text))
-        row = self._row(record, "call", name, body)
-        where_to = self.pairs.response.get(index)
-        if where_to is None:
-            return self._unanswered(index, row)
-        answer = self.around.chunk(where_to[0]).records[where_to[1]]
-        return self._answered(row, half, answer)
+        where = self.pairs.response.get(index)
+        if where is None:
+            return self._row(record, "call", name, body, **self._unanswered(index))
+        answer = self.around.chunk(where[0]).records[where[1]]
+        return self._row(record, "call", name, body, **self._answered(half, record, answer))
 
-    def _answered(self, row: Row, call: Activity, answer: Record) -> Row:
-        request = row.records[0]
-        row = replace(row, records=(request, answer), took=self._took(call, request, answer))
+    def _answered(self, call: Activity, request: Record, answer: Record) -> dict[str, Any]:
+        """What the response adds to a call's row."""
+        fields = {"records": (request, answer), "took": self._took(call, request, answer)}
         if not isinstance(answer.payload, Message):
-            return row
+            return fields
         outcome = outcome_of(call, answer.payload)
         if not outcome.failed:
-            return replace(row, sign="ok", outcome=outcome.words)
-        row = replace(row, sign="fail", outcome=outcome.words, outcome_bad=True, trouble=True)
+            return {**fields, "sign": "ok", "outcome": outcome.words}
         same = self._same(_sameness(call, outcome))
-        if same is None:
-            return replace(row, second=outcome.second)
-        return replace(row, outcome=f"{outcome.words} {same}")
+        words = outcome.words if same is None else f"{outcome.words} {same}"
+        second = outcome.second if same is None else ""
+        return {**fields, "sign": "fail", "outcome": words, "outcome_bad": True, "trouble": True,
+                "second": second}  # fmt: skip
 
     def _same(self, what: tuple[str, ...]) -> str | None:
         """How to point at the same failure before; None when this is the first."""
@@ -259,14 +252,15 @@ class _Maker:
         self.failed.setdefault(what, self.position)
         return found
 
-    def _unanswered(self, index: int, row: Row) -> Row:
-        if index in self.pairs.later and not self._prompted_after(index):
-            return replace(row, outcome="later")
-        last = self._is_last(index)
-        if self.around.alive and not self._prompted_after(index):
-            return replace(row, sign="run", trouble=False)
-        second = "nothing written after this" if last else ""
-        return replace(row, sign="open", outcome="no result", trouble=True, second=second)
+    def _unanswered(self, index: int) -> dict[str, Any]:
+        """What the missing response means for a call's row."""
+        prompted = self._prompted_after(index)
+        if index in self.pairs.later and not prompted:
+            return {"outcome": "later"}
+        if self.around.alive and not prompted:
+            return {"sign": "run"}
+        second = "nothing written after this" if self._is_last(index) else ""
+        return {"sign": "open", "outcome": "no result", "trouble": True, "second": second}
 
     def _prompted_after(self, index: int) -> bool:
         """Did a person speak after this? Then the call is not waited for any more."""
@@ -285,10 +279,10 @@ class _Maker:
         """From the log's own narration where it has one: a native log writes both at once."""
         seconds = self.spans.get((call.name, call.arguments))
         if seconds is None and self.number and not self.spans:
-            self.spans = _spans(self.around.chunk(self.number - 1)) | self.spans
+            self.spans = spans_of(self.around.chunk(self.number - 1)) | self.spans
             seconds = self.spans.get((call.name, call.arguments))
         if seconds is None:
-            seconds = _between(request.at, answer.at)
+            seconds = between(request.at, answer.at)
         return took(seconds) if seconds >= 0 and request.at and answer.at else ""
 
     # -- events -----------------------------------------------------------------------------
@@ -300,19 +294,19 @@ class _Maker:
             start = self._start_of(self.pairs.request[index], event, record)
             if start and self._stands_alone(self.pairs.request[index]):
                 return None
-        words = one_line(event.text) or one_line(event.tool) or one_line(event.kind)
-        if event.ok is False and not record.quiet:
-            return self._row(record, "event", "event", words, sign="fail", trouble=True)
         if record.quiet:
-            parts = (event.kind, event.tool, event.text, str(event.iteration or ""))
-            words = " ".join(filter(None, map(one_line, parts)))
+            words = " ".join(filter(None, (event.kind, event.tool, event.text[:200])))
+            return self._row(record, "event", "event", one_line(words), sign="event")
+        words = one_line(event.text) or one_line(event.tool) or one_line(event.kind)
+        if event.ok is False:
+            return self._row(record, "event", "event", words, sign="fail", trouble=True)
         return self._row(record, "event", "event", words, sign="event")
 
     def _start_of(self, where: At, event: Event, record: Record) -> bool:
         """Note how long the call took that this event ends; is there a start to it?"""
         start = self.around.chunk(where[0]).records[where[1]]
         if isinstance(start.payload, Event):
-            spent = _between(start.at, record.at)
+            spent = between(start.at, record.at)
             self.spans[start.payload.tool, start.payload.text] = spent
             return True
         return False
@@ -328,23 +322,26 @@ class _Maker:
         return number + LOOK + 1 >= self.around.chunks
 
     def _narrated(self, index: int, record: Record, event: Event) -> Row:
-        body = one_line(telling(event.text))
-        name = one_line(event.tool) or "call"
+        """A call's start among the events: its row, where no message will tell of it."""
         if not self._stands_alone((self.number, index)):
-            words = " ".join(filter(None, (event.kind, name, body)))
-            return self._row(record, "event", "event", words, sign="event")
-        row = self._row(record, "call", name, body, quiet=False)
+            words = f"{event.kind} {event.tool} {event.text[:200]}"
+            return self._row(record, "event", "event", one_line(words), sign="event")
         where = self.pairs.response.get(index)
         if where is None:
-            return self._unanswered(index, row)
-        end = self.around.chunk(where[0]).records[where[1]]
-        outcome = event_outcome(end.payload) if isinstance(end.payload, Event) else Outcome()
-        seconds = _between(record.at, end.at)
-        return replace(
-            row, records=(record, end), sign="fail" if outcome.failed else "ok",
-            outcome=outcome.words, outcome_bad=outcome.failed, second=outcome.second,
-            trouble=outcome.failed, took=took(seconds) if seconds >= 0 else "",
-        )  # fmt: skip
+            fields = self._unanswered(index)
+        else:
+            end = self.around.chunk(where[0]).records[where[1]]
+            outcome = event_outcome(end.payload) if isinstance(end.payload, Event) else Outcome()
+            seconds = between(record.at, end.at)
+            fields = {
+                "records": (record, end), "sign": "fail" if outcome.failed else "ok",
+                "outcome": outcome.words, "outcome_bad": outcome.failed,
+                "second": outcome.second, "trouble": outcome.failed,
+                "took": took(seconds) if seconds >= 0 else "",
+            }  # fmt: skip
+        body = one_line(telling(event.text))
+        name = label_of(event.tool) or "call"
+        return self._row(record, "call", name, body, quiet=False, **fields)
 
     def _storm_over(self, after: Record | None) -> Iterator[Row]:
         """The retries so far as one row; `after` is what came then."""
@@ -352,10 +349,10 @@ class _Maker:
             return
         storm, self.storm = self.storm, []
         texts = [r.payload.text for r in storm if isinstance(r.payload, Event)]
-        waits = [_between(a.at, b.at) for a, b in pairwise(storm)]
-        second = ", ".join(filter(None, (_waited(waits), _how_ended(after))))
+        waits = [between(a.at, b.at) for a, b in pairwise(storm)]
+        second = ", ".join(filter(None, (waited(waits), how_ended(after))))
         tries = f"{len(storm)} tries" if len(storm) > 1 else "retry"
-        spent = _between(storm[0].at, (after or storm[-1]).at)
+        spent = between(storm[0].at, (after or storm[-1]).at)
         yield self._row(
             storm[0], "retries", "model", one_line(texts[-1] if texts else "") or "retry",
             sign="fail", outcome=tries, outcome_bad=True, trouble=True, second=second,
@@ -385,9 +382,10 @@ class _Maker:
         why = one_line(reset.why) or "context reset"
         if reset.turns is not None or reset.keep is not None:
             return self._row(record, "reset", "", why)
-        if self.n is None:
+        if self.base is None:
             return self._row(record, "reset", "", f"{why} · what is above is history now")
-        history = f"1 to {self.n:,} are history now" if self.n else "nothing before it"
+        n = self.base + self.position
+        history = f"1 to {n:,} are history now" if n else "nothing before it"
         return self._row(record, "reset", "", f"{why} · {history}")
 
     def _result(self, record: Record, result: Result) -> Row:
@@ -417,69 +415,3 @@ class _Maker:
         """Records that the same line gave."""
         line = self.chunk.line_of(damage.span.offset)
         return sum(self.chunk.line_of(r.span.offset) == line for r in self.records)
-
-
-@lru_cache(maxsize=1024)
-def seconds_of(at: str) -> float | None:
-    """POSIX seconds of an RFC 3339 text; None when it is none."""
-    time = moment(at)
-    return time.timestamp() if time else None
-
-
-def _between(before: str, after: str) -> float:
-    """Seconds from one time to another; -1 where one of them is not told."""
-    a, b = seconds_of(before), seconds_of(after)
-    return b - a if a is not None and b is not None else -1.0
-
-
-def _spans(chunk: Chunk) -> dict[tuple[str, str], float]:
-    """How long the calls of a chunk took by its events, by tool and arguments."""
-    running: dict[str, list[Record]] = {}
-    found: dict[tuple[str, str], float] = {}
-    for record in chunk.records:
-        event = record.payload
-        if not isinstance(event, Event) or not event.kind.startswith("toolCall"):
-            continue
-        if event.kind == "toolCallStart":
-            running.setdefault(event.tool, []).append(record)
-        elif waiting := running.get(event.tool):
-            start = waiting.pop()
-            if isinstance(start.payload, Event):
-                spent = _between(start.at, record.at)
-                found[event.tool, start.payload.text] = spent
-    return found
-
-
-def _waited(waits: list[float]) -> str:
-    if not waits:
-        return ""
-    shown = [took(round(seconds)) if seconds >= 10 else f"{seconds:.0f}s" for seconds in waits]
-    if len(shown) > 6:
-        return f"waits {shown[0]} {shown[1]} {shown[2]} … {shown[-1]}"
-    return f"waits {' '.join(shown)}"
-
-
-def _how_ended(after: Record | None) -> str:
-    if after is None:
-        return ""
-    if isinstance(after.payload, Result) and (after.payload.code or after.payload.error):
-        return "then the run ended"
-    if isinstance(after.payload, Message) and shown_type(after.payload) != "user":
-        return "then it answered"
-    return ""
-
-
-def _prose(message: Message) -> str:
-    """The words of a text as one line: line breaks become spaces."""
-    return _with_images(visible(" ".join(message.text[:1500].split())), message)
-
-
-def _line_of(message: Message) -> str:
-    return _with_images(one_line(message.text), message)
-
-
-def _with_images(text: str, message: Message) -> str:
-    if not message.images:
-        return text
-    noun = "image" if len(message.images) == 1 else f"{len(message.images)} images"
-    return f"{text} [{noun}]" if text else f"[{noun}]"

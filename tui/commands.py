@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 LIST, TIMELINE, DETAIL = "list", "timeline", "detail"
-_ALL = (LIST, TIMELINE, DETAIL)
+PANES = (LIST, TIMELINE, DETAIL)
 _LOG = (TIMELINE, DETAIL)
 
 
@@ -26,7 +26,7 @@ class Command:
     """One or two words for the key line."""
     help: str
     group: str
-    where: tuple[str, ...] = _ALL
+    where: tuple[str, ...] = PANES
     """The panes that must have the focus for its keys to mean this."""
 
 
@@ -106,7 +106,7 @@ def _commands() -> Iterator[Command]:
         ("j", "JSON", "the record's JSON"), ("i", "id", "the session's id"),
         ("p", "path", "the log's path"),
     ):  # fmt: skip
-        where = _ALL if key in "ip" else _LOG
+        where = PANES if key in "ip" else _LOG
         yield Command(f"copy_{name.lower()}", (f"y {key}",), name,
                       f"Copy {what}, secrets masked", act, where)  # fmt: skip
 
@@ -190,7 +190,7 @@ def markdown() -> str:
     rows = ["| keys | where | does |", "| --- | --- | --- |"]
     for command in COMMANDS:
         keys = " ".join(f"`{shown(key)}`" for key in command.keys)
-        where = "anywhere" if command.where == _ALL else ", ".join(command.where)
+        where = "anywhere" if command.where == PANES else ", ".join(command.where)
         rows.append(f"| {keys} | {where} | {command.help} |")
     return "\n".join(rows)
 

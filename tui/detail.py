@@ -8,7 +8,6 @@ bytes that the row's records do not hold (the raw view, damage, a client's struc
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 from sessionlog.records import (
@@ -246,7 +245,7 @@ def _damage(damage: Damage, read: Read, look: Look) -> Iterator[Line]:
         ("why", damage.why, "bytes"), ("where", f"{where}byte {span.offset:,}", "fg"),
         ("lost", lost, "fg"), ("saved", saved, "fg"),
     ], look.columns)  # fmt: skip
-    data = read(replace(span, length=min(span.length, DAMAGED)))
+    data = read(span._replace(length=min(span.length, DAMAGED)))
     if data[:1] == b"{":
         yield blocks.indented([("as far as it goes", "fg-3")])
         text = data.decode("utf-8", "replace")
@@ -271,7 +270,7 @@ def _raw(row: Row, read: Read, look: Look) -> Iterator[Line]:
         if len(spans) > 1:
             place = f"line {span.line:,} · " if span.line else ""
             yield blocks.indented([(f"{place}byte {span.offset:,}", "fg-3")])
-        data = read(replace(span, length=min(span.length, RAW)))
+        data = read(span._replace(length=min(span.length, RAW)))
         if look.expanded:
             lines = chopped(_slices(data), look.columns - 2, MORE)
         else:

@@ -8,7 +8,6 @@ silence before the end. What the records do not tell stays empty.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from datetime import datetime
 from typing import NamedTuple
 
@@ -168,7 +167,7 @@ class _Reading:
             self._answered()  # the model answered after all
 
     def evidence(self, flying: tuple[InFlight, ...], whole: bool) -> Evidence:
-        flying = tuple(replace(call, n=self._numbers.get(call.call_id)) for call in flying)
+        flying = tuple(call._replace(n=self._numbers.get(call.call_id)) for call in flying)
         last = self._done[-1] if self._done else None
         like = [d for d in self._done if last and d[1:3] == last[1:3] and d.result == last.result]
         times = self._times

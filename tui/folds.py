@@ -8,12 +8,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import dataclass
 from itertools import groupby
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from sessionlog.formats.base import COUNT, LOUD, TROUBLE, USER
-from sessionlog.records import moment
+from sessionlog.records import Message, moment
 from sessionlog.text import took
 from tui.rows import Row
 
@@ -28,8 +27,7 @@ _FEWEST = 3
 _NOUNS = (("call", "call"), ("agent", "text"), ("think", "thought"))
 
 
-@dataclass(frozen=True, slots=True)
-class Filter:
+class Filter(NamedTuple):
     """Which rows are shown; the end of the log always is."""
 
     what: str = "all"
@@ -46,7 +44,14 @@ class Filter:
         """Is the row one of these?"""
         if row.sort in _ENDS:
             return True
-        return _SHOWS[self.what](row) and (self.what != "tool" or row.label == self.tool)
+        return _SHOWS[self.what](row) and (self.what != "tool" or self._is_of_tool(row))
+
+    def _is_of_tool(self, row: Row) -> bool:
+        """By the label that is shown, or the name that the log has."""
+        names = [row.label]
+        if row.records and isinstance(payload := row.records[0].payload, Message):
+            names.append(payload.activity.name if payload.activity else "")
+        return self.tool.lower() in map(str.lower, names)
 
     @property
     def words(self) -> str:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
-from typing import Protocol
 
+from sessionlog.plan import Fork, Repair
 from sessionlog.records import Damage, OpenCall, moment, shown_type
 from sessionlog.session import Numbered, Session
 from sessionlog.telling import telling
@@ -21,15 +20,7 @@ _NAMED = 3
 """Calls or damages that are named one by one."""
 
 
-class Plan(Protocol):
-    """What the library says it would write."""
-
-    @property
-    def path(self) -> object: ...
-    @property
-    def closed(self) -> Sequence[OpenCall]: ...
-    @property
-    def dropped(self) -> Sequence[Damage]: ...
+Plan = Fork | Repair
 
 
 def cut_at(session: Session, row: Row | None) -> int:
@@ -128,6 +119,20 @@ def closed(calls: Sequence[OpenCall]) -> list[Line]:
     return lines
 
 
+def moved(plan: Plan) -> list[Line]:
+    """Results that go to their calls, and those whose call is nowhere."""
+    lines = []
+    for name, numbers, what in (
+        ("moved", plan.moved, "to where its call waits for it"),
+        ("left out", [orphan.n for orphan in plan.orphans], "its call is nowhere before it"),
+    ):
+        for n in numbers[:_NAMED]:
+            lines.append(field(name, (f"the result in message {n}, ", "fg"), (what, "fg-2")))
+        if len(numbers) > _NAMED:
+            lines.append(field("", (f"and {len(numbers) - _NAMED} more", "fg-3")))
+    return lines
+
+
 def left_out(damages: Sequence[Damage]) -> list[Line]:
     """Which bytes are not taken along."""
     lines: list[Line] = []
@@ -141,9 +146,9 @@ def left_out(damages: Sequence[Damage]) -> list[Line]:
     return lines
 
 
-def new_log(path: object) -> Line:
+def new_log(path: str) -> Line:
     """Where the new log will be."""
-    return field("new log", (home(visible(os.fspath(str(path)))), "fg-1"))
+    return field("new log", (home(visible(path)), "fg-1"))
 
 
 def parent() -> Line:

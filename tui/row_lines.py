@@ -6,7 +6,7 @@ block that is only as wide as what it holds.
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta, tzinfo
+from datetime import UTC, timedelta, tzinfo
 from functools import lru_cache
 from typing import Literal, NamedTuple
 
@@ -305,25 +305,3 @@ def _marked(text: str, style: str, needle: Needle | None) -> list[Piece]:
 
 def _blank(columns: int) -> Piece:
     return (" " * columns, "")
-
-
-def time_of_day(text: str, near: str, clock: Clock) -> float | None:
-    """POSIX seconds of a time of day ("03:31", "03:31:05") on the day of `near`, as the clock
-    tells it; None when `text` is none."""
-    parts = text.split(":")
-    if len(parts) not in (2, 3) or not all(part.isdigit() and len(part) <= 2 for part in parts):
-        return None
-    hours, minutes, seconds = (*map(int, parts), 0)[:3]
-    if minutes > 59 or seconds > 59:
-        return None
-    passed = timedelta(hours=hours, minutes=minutes, seconds=seconds + 0.999)
-    if clock.mode == "start":
-        start = moment(clock.started)
-        return (start + passed).timestamp() if start else None
-    day = moment(near) or moment(clock.started)
-    if day is None or hours > 23:
-        return None
-    zone = UTC if clock.mode == "utc" else clock.zone
-    local: datetime = day.astimezone(zone)
-    midnight = local.replace(hour=0, minute=0, second=0, microsecond=0)
-    return (midnight + passed).timestamp()

@@ -6,13 +6,12 @@ length, screens act on one. A call and its response are one row.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from sessionlog.records import Damage, Record
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+class Row(NamedTuple):
     """One shown unit. All texts are visible (safe), one line each."""
 
     place: tuple[int, int]

@@ -10,7 +10,6 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections import OrderedDict
 from collections.abc import Callable, Generator
-from dataclasses import replace
 from typing import TypeVar
 
 from sessionlog.marks import Marks
@@ -21,6 +20,7 @@ from tui import chunk_rows, folds, pairs
 from tui.contexts import Contexts
 from tui.folds import Filter, Level
 from tui.rows import Row
+from tui.words import seconds_of
 
 Pos = tuple[int, int]
 Place = tuple[int, int]
@@ -91,7 +91,7 @@ class Timeline:
             return found
         contexts = self.contexts
         rows = chunk_rows.rows_of(number, self)
-        rows = [row if contexts.holds(row) else replace(row, in_context=False) for row in rows]
+        rows = [row if contexts.holds(row) else row._replace(in_context=False) for row in rows]
         if number == self.chunks - 1:
             rows += self._end_row(rows)
         self._rows[number] = rows
@@ -356,7 +356,7 @@ class Timeline:
             return None
         best = None
         for row in self.rows(low):
-            when = chunk_rows.seconds_of(row.at)
+            when = seconds_of(row.at)
             if when is None or when <= seconds:
                 best = row if when is not None else best
         return self.find_place(best.place if best else (low * CHUNK, 0))
@@ -364,7 +364,7 @@ class Timeline:
     def _time(self, number: int) -> float | None:
         for near in range(number, min(number + 4, self.chunks)):
             for record in self.log.chunk(near).records:
-                when = chunk_rows.seconds_of(record.at)
+                when = seconds_of(record.at)
                 if when is not None:
                     return when
         return None

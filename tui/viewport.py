@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from tui.row_lines import Columns, height_of
 from tui.rows import Row
-from tui.timeline import Place, Pos, Timeline
+from tui.timeline import END_PLACE, Place, Pos, Timeline
 
 
 class Seen(NamedTuple):
@@ -47,8 +47,10 @@ class Viewport:
 
     @property
     def at_end(self) -> bool:
-        """Is the cursor on the last row?"""
-        return self.cursor is not None and self.timeline.step(self.cursor, 1) == self.cursor
+        """Is the cursor on the last row it can be on?"""
+        return self.cursor is not None and self._allowed(self.timeline.step(self.cursor, 1)) == (
+            self.cursor
+        )
 
     @property
     def seen(self) -> list[Seen]:
@@ -102,14 +104,15 @@ class Viewport:
 
     def end(self) -> None:
         """To the last row, at the bottom of the pane."""
-        self.cursor = self.timeline.last()
+        self._anchor(self.timeline.last())
+        self.cursor = self._allowed(self._top) if self._top else None
         self._to_bottom()
 
     def move(self, delta: int) -> None:
         """The cursor some rows down (up), the pane no more than needed."""
         if self.cursor is None:
             return self.end()
-        self.cursor = self.timeline.step(self.cursor, delta)
+        self.cursor = self._allowed(self.timeline.step(self.cursor, delta))
         self.reveal()
 
     def scroll(self, lines: int) -> None:
@@ -124,16 +127,16 @@ class Viewport:
         self._shift(lines)
         if before == (self._top, self._skip):
             last = self.timeline.last() if lines > 0 else self.timeline.first()
-            self.cursor = last or self.cursor
+            self.cursor = self._allowed(last) if last else self.cursor
             return self.reveal()
         seen = self.seen
         under = [s for s in seen if s.y <= max(y, 0)]
-        self.cursor = (under[-1] if under else seen[0]).pos
+        self.cursor = self._allowed((under[-1] if under else seen[0]).pos)
         self.reveal()
 
     def to(self, pos: Pos) -> None:
         """The cursor to a row; a far one comes to a third of the pane's height."""
-        self.cursor = pos
+        self.cursor = pos = self._allowed(pos)
         if not any(s.pos == pos for s in self.seen):
             self._place_cursor(self.height // 3)
         self.reveal()
@@ -161,7 +164,8 @@ class Viewport:
     def again(self, cursor: Place | None, top: Place | None) -> None:
         """Rows changed (a filter, a fold, growth): to the same rows, by their places."""
         self.renew()
-        self.cursor = self.timeline.find_place(cursor) if cursor else self.timeline.last()
+        at = self.timeline.find_place(cursor) if cursor else self.timeline.last()
+        self.cursor = self._allowed(at) if at else None
         found = self.timeline.find_place(top) if top else self.cursor
         if self.cursor is None or found is None or self.cursor < found:
             self._anchor(self.cursor)
@@ -177,6 +181,19 @@ class Viewport:
             self.timeline.row(top).place if top else None,
         )
 
+    def _allowed(self, pos: Pos) -> Pos:
+        """The row that ends the log says how it stands and is no place for the cursor."""
+        if self.timeline.row(pos).place == END_PLACE:
+            return self.timeline.step(pos, -1)
+        return pos
+
+    def _last_under_cursor(self) -> Pos | None:
+        """The row that has to be seen with the cursor's: itself, or the end right behind it."""
+        if self.cursor is None:
+            return None
+        below = self.timeline.step(self.cursor, 1)
+        return below if self.timeline.row(below).place == END_PLACE else self.cursor
+
     # -- the top row ------------------------------------------------------------------------
 
     def reveal(self) -> None:
@@ -187,7 +204,8 @@ class Viewport:
         if self._top is None or (self.cursor, 0) < (self._top, self._skip):
             self._anchor(self.cursor)
         else:
-            found = next((s for s in self.seen if s.pos == self.cursor), None)
+            last = self._last_under_cursor()
+            found = next((s for s in self.seen if s.pos == last), None)
             if found is None or found.y + found.height > self.height:
                 self._to_bottom()
         self._fill()
@@ -197,9 +215,9 @@ class Viewport:
         if self.cursor is None:
             self._anchor(None)
             return
-        height = self._height(self.timeline.row(self.cursor))
-        self._anchor(self.cursor)
-        self._back(self.height - height)
+        last = self._last_under_cursor() or self.cursor
+        self._anchor(last)
+        self._back(self.height - self._height(self.timeline.row(last)))
 
     def _place_cursor(self, y: int) -> None:
         """The cursor's row to a line of the pane."""

@@ -38,7 +38,7 @@ def run(recorder: Recorder, workdir: str, rounds: int) -> None:
             iteration += 1
             recorder.event("iteration", iteration=iteration)
             recorder.event("message", text=says)
-            halves = []
+            halves: list[Message] = []
             for command in commands:
                 calls += 1
                 halves += _call(recorder, f"call_{calls:04d}", command, workdir)

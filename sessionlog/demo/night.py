@@ -21,12 +21,12 @@ _BILLING = "/home/ana/src/billing"
 
 def runs(morning: datetime) -> Iterator[tuple[str, Run]]:
     """(relative path, run) of each session, the evening before `morning` and after."""
-    evening = morning - timedelta(hours=9)
-    yield from _migration(evening)
+    evening = morning - timedelta(hours=10)
+    yield from _migration(evening + timedelta(hours=4.2))
     for hours, tell in (
-        (-0.6, _runbook), (-0.2, _mailer), (0.4, _rename), (0.9, _protobuf), (1.3, _retry_code),
-        (1.6, _dependencies), (2.2, _bisect), (3.1, _merge_queue), (4.0, _linter),
-        (5.2, _invoices), (6.4, _checkout), (7.6, _changelog),
+        (-0.6, _runbook), (-0.2, _mailer), (0.3, _rename), (0.7, _protobuf), (1.1, _retry_code),
+        (1.4, _dependencies), (1.7, _bisect), (2.2, _merge_queue), (2.8, _linter),
+        (3.1, _invoices), (3.8, _checkout), (8.1, _changelog),
     ):  # fmt: skip
         path, run = tell(evening + timedelta(hours=hours))
         yield path, run
@@ -70,7 +70,7 @@ def _migration(start: datetime) -> Iterator[tuple[str, Run]]:
         run.call("read", "package billing\n" * 90, path=f"internal/billing/{name}.go")
         run.call("edit", "edited", seconds=14, path=f"internal/billing/{name}.go",
                  old_string="pgx.BeginFunc(ctx, tx)", new_string="pgx.BeginTxFunc(ctx, tx)")  # fmt: skip
-        run.call("bash", "ok  \tinternal/billing\t1.2s", seconds=96 + number,
+        run.call("bash", "ok  \tinternal/billing\t1.2s", seconds=540 + 61 * number,
                  command=f"go test ./internal/billing -run {name.title()}")  # fmt: skip
     run.turn()
     run.user("Also bump the CI image to go1.23 while you are there.")
@@ -113,7 +113,7 @@ def _migration(start: datetime) -> Iterator[tuple[str, Run]]:
     broken = run.lines[place][:-1] + run.lines[place + 1][:40] + b"\n"
     run.lines[place : place + 2] = [broken]  # two writers, one file: the second record is cut
     yield _native(run)
-    yield _native(_fork(run, at_fork, fork_from, messages, start + timedelta(hours=8)))
+    yield _native(_fork(run, at_fork, fork_from, messages, start + timedelta(hours=4.8)))
 
 
 def _fork(parent: Native, lines: int, parent_id: str, at: int, started: datetime) -> Native:
@@ -221,10 +221,10 @@ def _merge_queue(start: datetime) -> tuple[str, Run]:
     run.say("The queue needs its own workflow file; I'll start from test.yml.")
     for number in range(1, 8):
         run.call(f"gh run watch {4100 + number}", "run failed: job 'lint' is required", 1, seconds=600)
-    run.line("event_msg", type="error",
-             message="You've hit your usage limit. Try again at 9:00 AM.",
-             codex_error_info="usage_limit_exceeded")  # fmt: skip
-    run.line("event_msg", type="task_complete", turn_id="1", last_agent_message=None)
+    error = {"message": "You've hit your usage limit. Try again at 9:00 AM.",
+             "codex_error_info": "usage_limit_exceeded"}  # fmt: skip
+    run.line("event_msg", type="error", **error)
+    run.line("event_msg", type="task_complete", turn_id="1", last_agent_message=None, error=error)
     return _codex(run)
 
 

@@ -163,8 +163,9 @@ class Actor(Protocol):
         What a closing line shares with its request (ids, folder, version) is copied from there.
         """
 
-    def pick(self, data: bytes, parts: Collection[int]) -> bytes:
-        """The line with these of its records alone (`Record.part`), where one holds several."""
+    def pick(self, data: bytes, results: Collection[int], rest: bool) -> bytes:
+        """A line that holds several blocks with only these of its results (counted from 0 on the
+        line), and with what else is on it only if `rest`."""
 
     def renew(self, parts: Iterable[Part], birth: Birth) -> Iterator[bytes]:
         """The lines of the new log: only what must change is changed, inside the bytes."""

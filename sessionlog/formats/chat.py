@@ -9,18 +9,14 @@ calls no more than that they were made.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
-from sessionlog.codec import parse
 from sessionlog.formats.base import (
-    LOUD,
-    TROUBLE,
     Actor,
     Description,
     Head,
-    bits_of,
+    decoded_bits,
     dict_of,
     event_record,
     list_of,
@@ -30,8 +26,9 @@ from sessionlog.formats.base import (
     standing,
     text_of,
 )
+from sessionlog.formats.chat_actor import ChatActor
 from sessionlog.formats.parts import image_at, image_inline, json_text, rest_of
-from sessionlog.framing import Line, split
+from sessionlog.framing import split
 from sessionlog.records import (
     Activity,
     Ending,
@@ -57,7 +54,7 @@ _FOREIGN = ("trajectory_format", "sessionId", "projectHash", "trajectory", "eval
 """Fields of other agents' documents that hold messages too."""
 _FOREIGN_PARTS = ("toolRequest", "toolResponse")
 _REASONING = ("reasoning_content", "reasoning", "thinking")
-_TEXTS = ("text", "input_text", "output_text")
+_TEXTS = ("", "text", "input_text", "output_text")
 _IMAGES = ("image", "image_url", "input_image")
 _LOOK = 50
 """Lines that recognising goes by."""
@@ -72,7 +69,7 @@ class Chat:
 
     name = "chat"
     agent = ""
-    actor: Actor | None = None
+    actor: Actor | None = ChatActor()
 
     def recognises(self, head: Head) -> bool:
         """Most of the first lines have to be turns, so that a document with a few is none."""
@@ -136,15 +133,13 @@ class Chat:
             if len(seen) == _SPOKEN_FAR:
                 break
         ending = standing(seen)
-        return replace(ending, text=error) if error else ending
+        return ending._replace(text=error) if error else ending
 
     def glimpse(self, path: str, head: bytes, tail: bytes, size: int) -> Entry | None:
         return None
 
     def classify(self, data: bytes) -> int:
-        parsed = parse(Line(0, 0, data, True), self.plausible)
-        records = [r for value, span in parsed.objects for r in self.decode(value, span)]
-        return bits_of(records) | (TROUBLE | LOUD if parsed.damages else 0)
+        return decoded_bits(self, data)
 
     def alive(self, path: str, session_id: str) -> str | None:
         return None
@@ -186,12 +181,12 @@ def _parted(records: list[Record]) -> list[Record]:
     """The records of one line, counted."""
     if len(records) == 1:
         return records
-    return [replace(record, part=part) for part, record in enumerate(records)]
+    return [record._replace(part=part) for part, record in enumerate(records)]
 
 
 def _turn(value: Body, span: Span, at: str) -> Iterator[Record]:
     """The blocks of one message; never none."""
-    role = value["role"]
+    role = text_of(value.get("role"))
     content = value.get("content", value.get("parts"))
     if role in _RESULTS:
         yield _result(value, content, span, at)
@@ -234,9 +229,7 @@ def _blocks(
         sort = text_of(part.get("type")) if isinstance(part, dict) else ""
         if isinstance(part, str):
             texts.append(part)
-        elif not sort and isinstance(part, dict) and isinstance(part.get("text"), str):
-            texts.append(part["text"])
-        elif sort in _TEXTS and isinstance(part.get("text"), str):
+        elif sort in _TEXTS and isinstance(dict_of(part).get("text"), str):
             texts.append(part["text"])
         elif sort in _IMAGES:
             images.append(_image(part))
@@ -324,8 +317,8 @@ def _time(value: Body) -> str:
         return stamp
     if not isinstance(stamp, int | float) or isinstance(stamp, bool):
         return ""
-    seconds = stamp / 1000 if stamp > 1e11 else stamp
     try:
+        seconds = stamp / 1000 if stamp > 1e11 else stamp
         return datetime.fromtimestamp(seconds, UTC).isoformat().replace("+00:00", "Z")
     except (ValueError, OverflowError, OSError):
         return ""

@@ -13,17 +13,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
-from sessionlog.codec import parse
 from sessionlog.formats.base import (
     LOUD,
-    TROUBLE,
     Actor,
     Description,
     Head,
-    bits_of,
+    decoded_bits,
     dict_of,
     event_record,
     in_flight,
@@ -35,7 +33,6 @@ from sessionlog.formats.base import (
 from sessionlog.formats.codex_events import DONE, QUIET, STARTED, event_of, reason_of, usage
 from sessionlog.formats.codex_items import item_records, messages_of
 from sessionlog.formats.parts import rest_of
-from sessionlog.framing import Line
 from sessionlog.records import (
     Ending,
     Entry,
@@ -69,8 +66,8 @@ class Codex:
     actor: Actor | None = None
 
     def recognises(self, head: Head) -> bool:
-        return any(_enveloped(value) or "record_type" in value for value in head.values) or (
-            _is_old_head(head.first)
+        return _is_old_head(head.first) or any(
+            _enveloped(value) or value.get("record_type") == "state" for value in head.values
         )
 
     def plausible(self, value: dict[str, Any]) -> bool:
@@ -99,8 +96,7 @@ class Codex:
         stem = path.rpartition("/")[2].removesuffix(".jsonl")
         named = _UUID.search(stem)
         head = _read_head(oldest_first)
-        meta = replace(
-            head.meta,
+        meta = head.meta._replace(
             id=head.meta.id or (named[0] if named else stem),
             model=head.model or head.meta.provider,
             workdir=head.meta.workdir or head.cwd,
@@ -118,15 +114,14 @@ class Codex:
                 seen.append(record)
             payload = record.payload
             if isinstance(payload, Event):
-                if payload.kind in STARTED:
-                    turns = True
-                    break
                 if payload.ends and not spoke:
                     return _ended(payload)
                 if payload.ends and payload.kind != "error":
                     turns = False
                     break
-                turns = turns or "turn_id" in payload.extra
+                turns = turns or payload.kind in STARTED or "turn_id" in payload.extra
+                if payload.kind in STARTED or (spoke == "assistant" and _tells_turns(payload)):
+                    break
             elif isinstance(payload, Message) and not spoke:
                 said = shown_type(payload)
                 spoke = said if said not in ("system", "summary") else ""
@@ -143,8 +138,8 @@ class Codex:
         """By the first bytes, as the client orders the keys; else by decoding."""
         found = _FAST.match(data)
         if found is None or not data.endswith(b"}"):
-            return self._decoded(data)
-        outer, inner = found[1], found[2]
+            return decoded_bits(self, data)
+        outer, inner = found[1], found[2] or b""
         if outer in _FAST_SNAPSHOTS or (outer == b"event_msg" and inner in _FAST_QUIET):
             return 0
         if outer == b"response_item" and (
@@ -153,12 +148,7 @@ class Codex:
             or (inner.endswith(b"_call_output") and _FAST_FINE.search(data, found.end(), _NEAR))
         ):
             return LOUD | 1
-        return self._decoded(data)
-
-    def _decoded(self, data: bytes) -> int:
-        parsed = parse(Line(0, 0, data, True), self.plausible)
-        records = [r for value, span in parsed.objects for r in self.decode(value, span)]
-        return bits_of(records) | (TROUBLE | LOUD if parsed.damages else 0)
+        return decoded_bits(self, data)
 
     def alive(self, path: str, session_id: str) -> str | None:
         return None  # its pid files are those of a background server, not of a session
@@ -245,6 +235,11 @@ def _compacted(payload: Mapping[str, Any], span: Span, at: str) -> list[Record]:
     if summary:
         records.append(message_record("summary", summary, span, at, part=1))
     return records
+
+
+def _tells_turns(event: Event) -> bool:
+    """Is it an event that names its turn in every log that has turns?"""
+    return event.kind == "turn_context" or "record_type" in event.extra
 
 
 def _ended(event: Event) -> Ending:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
+from itertools import islice
 from typing import Any
 
 from sessionlog.codec import loads, peek
@@ -57,10 +57,9 @@ _QUIET = {
     "token", "reasoningToken",
 }  # fmt: skip
 _BAD = {"retry", "runaway", "toolCallError"}
-_PREFIXES = {
-    b'{"kind":"message"': "message", b'{"kind":"event"': "event", b'{"kind":"meta"': "meta",
-    b'{"kind":"result"': "result", b'{"kind":"reset"': "reset",
-}  # fmt: skip
+_FIRST = re.compile(rb'\{"kind":"(meta|message|event|result|reset)"')
+_HEAD = 50
+"""Records among which the meta is looked for: it is the first unless the head was damaged."""
 
 
 class Native:
@@ -71,7 +70,9 @@ class Native:
     actor: Actor | None = NativeActor()
 
     def recognises(self, head: Head) -> bool:
-        return any(value.get("kind") in KINDS for value in head.values)
+        if head.values:
+            return any(value.get("kind") in KINDS for value in head.values)
+        return _torn_head(head.name, head.data.strip(b"\0 \t\r\n"))
 
     def plausible(self, value: dict[str, Any]) -> bool:
         return isinstance(value.get("kind"), str)
@@ -91,18 +92,14 @@ class Native:
         self, path: str, oldest_first: Iterable[Record], newest_first: Iterable[Record]
     ) -> Description:
         stem = path.rpartition("/")[2].removesuffix(".jsonl")
-        started, first, seen = "", "", 0
-        for record in oldest_first:
+        started, first = "", ""
+        for record in islice(oldest_first, _HEAD):
             payload = record.payload
             started = started or record.at
             if isinstance(payload, Meta):
                 return Description(_named(payload, stem), payload.task, _started(payload, stem, record))
             if isinstance(payload, Message) and payload.type == "user":
-                first = payload.text
-                break
-            seen += 1
-            if seen > 50:
-                break
+                first = first or payload.text
         return Description(Meta(id=stem), first, started)
 
     def glimpse(self, path: str, head: bytes, tail: bytes, size: int) -> Entry | None:
@@ -150,7 +147,7 @@ class Native:
         )  # fmt: skip
 
     def ending(self, newest_first: Iterable[Record]) -> Ending:
-        seen = []
+        seen: list[Record] = []
         for record in newest_first:
             payload = record.payload
             if isinstance(payload, Result):
@@ -186,6 +183,14 @@ class Native:
         return None  # the engine keeps no pid file; our writer's lock is looked up elsewhere
 
 
+def _torn_head(name: str, data: bytes) -> bool:
+    """Was a run killed while it wrote the first line? Then there is no whole object to go by."""
+    stem = name.removesuffix(".jsonl")
+    return bool(_FIRST.match(data)) or (
+        bool(data) and bool(_ID.match(stem)) and b'{"kind":"meta"'.startswith(data)
+    )
+
+
 def _decodes(data: bytes) -> bool:
     try:
         loads(data)
@@ -196,14 +201,15 @@ def _decodes(data: bytes) -> bool:
 
 def _at(data: bytes) -> str:
     """The time of the last line that is not torn, by its bytes; "" when they do not tell."""
-    start = data.rfind(b'","at":"')
+    line = max(data.rfind(b'\n{"kind":"'), 0)
+    start = data.find(b'","at":"', line, line + 40)
     end = data.find(b'"', start + 8)
     return data[start + 8 : end].decode("latin-1") if 0 <= start < end <= start + 48 else ""
 
 
 def _named(meta: Meta, stem: str) -> Meta:
     """The file name is the identity: a copied log answers to its own name."""
-    return meta if meta.id == stem else replace(meta, id=stem)
+    return meta if meta.id == stem else meta._replace(id=stem)
 
 
 def _started(meta: Meta, stem: str, record: Record) -> str:
@@ -216,12 +222,17 @@ def _started(meta: Meta, stem: str, record: Record) -> str:
     return record.at
 
 
+def verdict(result: Result) -> bool:
+    """Did a run with this result go well?"""
+    return _went_well(result.reason, result.error, result.code)
+
+
 def _went_well(reason: str, error: str, code: object) -> bool:
     return code == 0 and not error and reason not in _WORDS
 
 
 def _ended(result: Result) -> Ending:
-    ok = _went_well(result.reason, result.error, result.code)
+    ok = verdict(result)
     words = result.error or result.message or _WORDS.get(result.reason) or result.reason or "done"
     return Ending(True, result.reason or None, ok, words, "result record")
 
@@ -234,21 +245,41 @@ _WORDS = {
 }  # fmt: skip
 
 
-def _rest(body: Mapping[str, Any], *known: str) -> dict[str, Any]:
-    return {key: value for key, value in body.items() if key not in known}
+_SIX = ("id", "task", "model", "provider", "driver", "workdir")
+_COUNTS = ("code", "iterations", "calls", "continuations", "cycles", "settles")
+_META: Mapping[str, type] = {**dict.fromkeys((*_SIX, "resumedFrom"), str), "forkedFrom": dict}
+_MESSAGE: Mapping[str, type] = {"type": str, "text": str, "activity": dict, "images": list}
+_ACTIVITY: Mapping[str, type] = dict.fromkeys(("kind", "id", "name", "arguments", "failure"), str)
+_IMAGE: Mapping[str, type] = {
+    **dict.fromkeys(("media_type", "digest", "source"), str),
+    **dict.fromkeys(("width", "height", "size"), int),
+}
+_EVENT: Mapping[str, type] = {"kind": str, "tool": str, "text": str, "iteration": int}
+_RESULT: Mapping[str, type] = {
+    **dict.fromkeys(("reason", "message", "error"), str), "failure": dict,
+    **dict.fromkeys(_COUNTS, int),
+}  # fmt: skip
+
+
+def _rest(body: Mapping[str, Any], known: Mapping[str, type]) -> dict[str, Any]:
+    """The fields that were not taken: those without a name here, or of another type than theirs."""
+    return {
+        key: value
+        for key, value in body.items()
+        if key not in known or not (value is None or type(value) is known[key])
+    }
 
 
 def _meta(body: Mapping[str, Any]) -> tuple[Payload, bool]:
-    names = ("id", "task", "model", "provider", "driver", "workdir", "resumedFrom", "forkedFrom")
     fork = dict_of(body.get("forkedFrom"))
     at = fork.get("at")
-    origin = Origin(text_of(fork.get("id")), at if isinstance(at, int) else None) if fork else None
-    id, task, model, provider, driver, workdir = (text_of(body.get(name)) for name in names[:6])
+    origin = Origin(text_of(fork.get("id")), at if type(at) is int else None) if fork else None
+    id, task, model, provider, driver, workdir = (text_of(body.get(name)) for name in _SIX)
     meta = Meta(
         id, task, model, provider, driver, workdir,
         resumed_from=text_of(body.get("resumedFrom")) or None,
         forked_from=origin,
-        extra=_rest(body, *names),
+        extra=_rest(body, _META),
     )  # fmt: skip
     return meta, False
 
@@ -260,7 +291,7 @@ def _message(body: Mapping[str, Any]) -> tuple[Payload, bool]:
         text_of(body.get("text")),
         _activity(activity) if isinstance(activity, dict) else None,
         tuple(_image(image) for image in list_of(body.get("images")) if isinstance(image, dict)),
-        extra=_rest(body, "type", "text", "activity", "images"),
+        extra=_rest(body, _MESSAGE),
     )
     return message, False
 
@@ -274,12 +305,12 @@ def _activity(body: Mapping[str, Any]) -> Activity:
         text_of(body.get("arguments")),
         body.get("result"),
         failure if isinstance(failure, str) and failure else None,
-        _rest(body, "kind", "id", "name", "arguments", "result", "failure"),
+        {k: v for k, v in _rest(body, _ACTIVITY).items() if k != "result"},
     )
 
 
 def _number(value: Any) -> int:
-    return value if isinstance(value, int) else 0
+    return value if type(value) is int else 0
 
 
 def _image(body: Mapping[str, Any]) -> Image:
@@ -290,7 +321,7 @@ def _image(body: Mapping[str, Any]) -> Image:
         _number(body.get("height")),
         _number(body.get("size")),
         text_of(body.get("source")),
-        extra=_rest(body, "media_type", "digest", "width", "height", "size", "source"),
+        extra=_rest(body, _IMAGE),
     )
 
 
@@ -302,22 +333,21 @@ def _event(body: Mapping[str, Any]) -> tuple[Payload, bool]:
         text_of(body.get("text")),
         _number(body.get("iteration")),
         ok=False if kind in _BAD else None,
-        extra=_rest(body, "kind", "tool", "text", "iteration"),
+        extra=_rest(body, _EVENT),
     )
     return event, kind in _QUIET
 
 
 def _result(body: Mapping[str, Any]) -> tuple[Payload, bool]:
-    numbers = ("code", "iterations", "calls", "continuations", "cycles", "settles")
     failure = body.get("failure")
     code, iterations, calls, continuations, cycles, settles = (
-        _number(body.get(name)) for name in numbers
+        _number(body.get(name)) for name in _COUNTS
     )
     result = Result(
         text_of(body.get("reason")), text_of(body.get("message")), text_of(body.get("error")),
         failure if isinstance(failure, dict) else None,
         code, iterations, calls, continuations, cycles, settles,
-        _rest(body, "reason", "message", "error", "failure", *numbers),
+        _rest(body, _RESULT),
     )  # fmt: skip
     return result, False
 

@@ -38,7 +38,7 @@ class NativeActor:
             + b',"activity":{"kind":"response"' + copied + b',"failure":' + failure + b"}}}"
         )  # fmt: skip
 
-    def pick(self, data: bytes, parts: Collection[int]) -> bytes:
+    def pick(self, data: bytes, results: Collection[int], rest: bool) -> bytes:
         return data  # one record an object
 
     def renew(self, parts: Iterable[Part], birth: Birth) -> Iterator[bytes]:

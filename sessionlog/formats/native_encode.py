@@ -8,58 +8,77 @@ written back behind the known ones.
 from __future__ import annotations
 
 import base64
-from collections.abc import Mapping
-from dataclasses import fields, replace
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
+from functools import lru_cache
+from time import time_ns
 from typing import Any
 
 from sessionlog import codec
 from sessionlog.errors import NotPossible
-from sessionlog.records import Activity, Event, Image, Kind, Message, Meta, Payload, Reset, Result
+from sessionlog.records import (
+    NOTHING,
+    Activity,
+    Event,
+    Image,
+    Message,
+    Meta,
+    Payload,
+    Reset,
+    Result,
+)
 
-_ESCAPES = ((b"<", b"\\u003c"), (b">", b"\\u003e"), (b"&", b"\\u0026"),
-            (b"\xe2\x80\xa8", b"\\u2028"), (b"\xe2\x80\xa9", b"\\u2029"))  # fmt: skip
+_ESCAPES = ((b"<", b"\\u003c"), (b">", b"\\u003e"), (b"&", b"\\u0026"))
+_SEPARATORS = ((b"\xe2\x80\xa8", b"\\u2028"), (b"\xe2\x80\xa9", b"\\u2029"))
+_TEXTS = ("task", "model", "provider", "driver", "workdir")
+_SECOND = 1_000_000_000
 
 
 def stamp(now: datetime | None = None) -> str:
-    """RFC 3339 in UTC, as Go writes it: trailing zeros of the fraction are cut."""
-    text = (now or datetime.now(UTC)).astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%f")
-    return text.rstrip("0").rstrip(".") + "Z"
+    """RFC 3339 in UTC, as Go writes it: up to nine decimals, trailing zeros cut."""
+    if now is None:
+        seconds, rest = divmod(time_ns(), _SECOND)
+    else:
+        seconds, rest = int(now.timestamp() // 1), now.microsecond * 1000
+    return f"{_clock(seconds)}.{rest:09d}".rstrip("0").rstrip(".") + "Z"
+
+
+@lru_cache(maxsize=8)
+def _clock(seconds: int) -> str:
+    """A whole second as text: thousands of records fall into one."""
+    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%S")
 
 
 def encode(payload: Payload, at: str) -> bytes:
     """One line, LF included.
 
-    Raises NotPossible for a value that JSON has no word for, before anything is written.
+    Raises NotPossible, before anything is written, for a value that JSON has no word for, that
+    nests deeper than can be read back, or that is no payload of this format.
     """
-    kind, body = _KINDS[type(payload)], _body(payload)
-    record: dict[str, Any] = {"kind": kind.value, "at": at}
-    if body is not None:
-        record[kind.value] = body
+    kind = _KINDS.get(type(payload))
+    if kind is None:
+        raise NotPossible(f"a {type(payload).__name__} is no record of the native format")
+    record: dict[str, Any] = {"kind": kind, "at": at}
+    if kind != "reset":
+        record[kind] = _BODIES[kind](payload)
     try:
         data = codec.dumps(record)
+        if data.count(b"{") + data.count(b"[") > codec.MAX_DEPTH:
+            codec.loads(data)  # refuses what nests too deep
     except ValueError as error:
         raise NotPossible(f"this {kind} cannot be written as a record: {error}") from None
-    for plain, escaped in _ESCAPES:
-        if plain in data:  # these bytes stand only inside strings
-            data = data.replace(plain, escaped)
-    return data + b"\n"
+    return _escaped(data) + b"\n"
 
 
-_KINDS = {Meta: Kind.META, Message: Kind.MESSAGE, Event: Kind.EVENT, Result: Kind.RESULT,
-          Reset: Kind.RESET}  # fmt: skip
-
-
-def _body(payload: Payload) -> dict[str, Any] | None:
-    if isinstance(payload, Meta):
-        return _meta(payload)
-    if isinstance(payload, Message):
-        return _message(payload)
-    if isinstance(payload, Event):
-        return _event(payload)
-    if isinstance(payload, Result):
-        return _result(payload)
-    return None
+def _escaped(data: bytes) -> bytes:
+    """Go's escapes. The characters stand only inside strings, so bytes will do."""
+    for plain, escape in _ESCAPES:
+        if plain in data:
+            data = data.replace(plain, escape)
+    if not data.isascii():
+        for plain, escape in _SEPARATORS:
+            data = data.replace(plain, escape)
+    return data
 
 
 def _meta(meta: Meta) -> dict[str, Any]:
@@ -90,16 +109,22 @@ def _activity(activity: Activity) -> dict[str, Any]:
         if value:
             body[name] = value
     if activity.failure is not None:
-        body["failure"] = activity.failure
+        body["failure"] = activity.failure or "failed"  # the engine takes an empty one for none
     elif activity.result is not None:
         body["result"] = activity.result
     return _with(body, activity.extra)
 
 
+_MORE = ("tokens", "origin", "detail")
+"""What the engine says of a picture between its size and its source, and nobody else does."""
+
+
 def _image(image: Image) -> dict[str, Any]:
     body: dict[str, Any] = {"media_type": image.media_type}
+    extra = image.extra
     for name, value in (("digest", image.digest), ("width", image.width), ("height", image.height),
-                        ("size", image.size), ("source", image.source)):  # fmt: skip
+                        ("size", image.size), *((name, extra.get(name)) for name in _MORE),
+                        ("source", image.source)):  # fmt: skip
         if value:
             body[name] = value
     if image.source == "inline" and image.data is not None:
@@ -134,13 +159,26 @@ def _with(body: dict[str, Any], extra: Mapping[str, Any]) -> dict[str, Any]:
     return body
 
 
-def meta_of(meta: Meta | Mapping[str, Any], id: str) -> Meta:
-    """A Meta from one, or from the fields of one by their Python or native names."""
-    if isinstance(meta, Meta):
-        return replace(meta, id=id)
-    named = dict(meta)
-    named["resumed_from"] = named.pop("resumedFrom", named.get("resumed_from"))
-    known = {f.name for f in fields(Meta)} - {"id", "extra"}
-    extra = {k: v for k, v in named.items() if k not in known and k != "id"}
-    return Meta(id=id, extra=extra, **{k: v for k, v in named.items() if k in known})
+_KINDS = {Meta: "meta", Message: "message", Event: "event", Result: "result", Reset: "reset"}
+_BODIES: dict[str, Callable[[Any], dict[str, Any]]] = {
+    "meta": _meta, "message": _message, "event": _event, "result": _result,
+}  # fmt: skip
 
+
+def meta_of(meta: Meta | Mapping[str, Any], id: str) -> Meta:
+    """A Meta from one, or from the fields of one by their Python or native names.
+
+    Raises NotPossible for a text field that is no text.
+    """
+    if isinstance(meta, Meta):
+        return meta._replace(id=id)
+    named = dict(meta)
+    resumed = named.pop("resumedFrom", named.pop("resumed_from", None))
+    texts = {name: named.pop(name, "") or "" for name in _TEXTS}
+    wrong = [name for name, value in texts.items() if not isinstance(value, str)]
+    if wrong:
+        raise NotPossible(f"meta: {', '.join(wrong)} must be text")
+    origin = named.pop("forked_from", None)
+    named.pop("id", None)
+    extra = {**named.pop("extra", NOTHING), **named}
+    return Meta(id, **texts, resumed_from=resumed, forked_from=origin, extra=extra)

@@ -1,10 +1,13 @@
 """The formats in the order in which they are asked, and the asking.
 
-Content decides; names lie. The native head is known by its first bytes, because a listing of ten
-thousand logs asks ten thousand times.
+Content decides; names lie. The heads of native logs and of Codex's are known by their first
+bytes, because a listing of ten thousand logs asks ten thousand times, and because Codex's first
+line is longer than what a listing reads at first.
 """
 
 from __future__ import annotations
+
+import re
 
 from sessionlog import codec
 from sessionlog.formats.base import Format, Head
@@ -13,24 +16,30 @@ from sessionlog.formats.codex import Codex
 from sessionlog.formats.native import Native
 from sessionlog.framing import split
 
-_NATIVE = Native()
-FORMATS: tuple[Format, ...] = (_NATIVE, Codex(), Chat())
+_NATIVE, _CODEX = Native(), Codex()
+FORMATS: tuple[Format, ...] = (_NATIVE, _CODEX, Chat())
 """Adding an agent adds one here."""
 _LINES = 50
+_CODEX_HEAD = re.compile(
+    rb'\{"timestamp":"[^"\\]*",(?:"ordinal":\d+,)?"type":"session_meta","payload":\{'
+)
 
 
 def recognise(name: str, folder: str, data: bytes) -> Format | None:
     """The format of a log by its file name, its folder and its first bytes."""
     if data.startswith(b'{"kind":"meta",'):
         return _NATIVE
+    if _CODEX_HEAD.match(data):
+        return _CODEX
     head = head_of(name, folder, data)
     return next((form for form in FORMATS if form.recognises(head)), None)
 
 
 def head_of(name: str, folder: str, data: bytes) -> Head:
-    """What formats look at: the first JSON objects. Damaged lines are passed over; a last line
-    that the block cuts off counts only where it is whole."""
-    values = []
-    for line in split(data)[:_LINES]:
-        values += [value for value, _ in codec.parse(line).objects]
+    """What formats look at: the first JSON objects. Damaged lines are passed over, and so is a
+    last line that the block cuts off, unless there is no other."""
+    lines = split(data)[:_LINES]
+    if len(lines) > 1 and not lines[-1].ended:
+        lines.pop()
+    values = [value for line in lines for value, _ in codec.parse(line).objects]
     return Head(name, folder, tuple(values), data)

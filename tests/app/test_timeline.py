@@ -18,10 +18,11 @@ from sessionlog.marks import Marks
 from sessionlog.reader import format_of
 from sessionlog.text import width as columns_of
 from sessionlog.window import CHUNK, Log
+from tui.destination import time_of_day
 from tui.folds import Filter
 from tui.lines import fitted
 from tui.needle import Needle
-from tui.row_lines import Clock, Columns, Look, height_of, lines_of, time_of_day
+from tui.row_lines import Clock, Columns, Look, height_of, lines_of
 from tui.rows import Row
 from tui.timeline import Pos, Seeking, Timeline
 
@@ -294,6 +295,18 @@ def test_every_row_knows_its_line(tmp_path: Path) -> None:
             assert row.line == data.count(b"\n") + 1
             if row.line > 60:
                 break
+
+
+@pytest.mark.parametrize(("name", "label"), [
+    ("shell", "shell"), ("Bash", "bash"), ("exec_command", "exec"), ("MultiEdit", "edit"),
+    ("mcp__github__get_issue", "get_issue"), ("Z\x1b[1m", "Z␛[1m"), ("", "call"),
+])  # fmt: skip
+def test_a_tool_has_a_short_name(tmp_path: Path, name: str, label: str) -> None:
+    lines = [build.request("c1", name), build.response("c1", name)]
+    made = timeline(tmp_path, lines)
+    assert only(made, "call").label == label
+    made.filter = Filter("tool", name or "call")
+    assert [row.sort for row in down(made)] == ["call", "end"]
 
 
 # -- every record is in one row ----------------------------------------------------------------

@@ -100,8 +100,8 @@ async def test_a_log_opens_at_its_end_with_the_cursor_on_the_last_row(tmp_path: 
     async with app.run_test(size=SIZE):
         shown = screen(app.view)
         assert "end of log" in shown[-1]
-        assert shown[-1].startswith("▌")
         assert "line 500" in shown[-2]
+        assert shown[-2].startswith("▌")
         assert "line 478" in shown[0]
         assert app.view.following
 
@@ -116,7 +116,7 @@ async def test_the_pane_scrolls_no_more_than_the_cursor_needs(tmp_path: Path) ->
     app = Pane(build.log(tmp_path / "a.jsonl", numbered(500)))
     async with app.run_test(size=SIZE):
         view = app.view
-        for _ in range(23):
+        for _ in range(22):
             view.cursor_up()
         before = screen(view)
         assert cursor_line(view) == 0
@@ -155,7 +155,10 @@ async def test_home_and_end_go_to_both_ends(tmp_path: Path) -> None:
         assert body(app.view) == "line 1"
         assert not app.view.following
         app.view.end()
-        assert "end of log" in body(app.view)
+        assert body(app.view) == "line 3000"
+        app.view.cursor_down()
+        assert body(app.view) == "line 3000"
+        assert "end of log" in screen(app.view)[-1]
 
 
 async def test_the_cursor_row_keeps_its_place_when_the_size_changes(tmp_path: Path) -> None:
@@ -188,7 +191,6 @@ async def test_rows_of_several_lines_scroll_line_by_line_at_the_edge(tmp_path: P
     app = Pane(build.log(tmp_path / "a.jsonl", lines))
     async with app.run_test(size=SIZE):
         view = app.view
-        view.cursor_up()
         assert len(screen(view)) == 24
         assert cursor_line(view) == 20
         for _ in range(60):
@@ -217,10 +219,12 @@ async def test_what_moves_the_cursor_says_so_once(tmp_path: Path) -> None:
         app.heard.clear()
         app.view.cursor_up()
         app.view.cursor_down(0)
+        app.view.cursor_down()
+        app.view.cursor_down()
         await pilot.pause()
         moved = app.said(TimelineView.RowMoved)
-        assert [message.row.body for message in moved] == ["line 50"]  # type: ignore[attr-defined]
-        assert [m.following for m in app.said(TimelineView.FollowChanged)] == [False]  # type: ignore[attr-defined]
+        assert [message.row.body for message in moved] == ["line 49", "line 50"]  # type: ignore[attr-defined]
+        assert [m.following for m in app.said(TimelineView.FollowChanged)] == [False, True]  # type: ignore[attr-defined]
 
 
 # -- a log that grows --------------------------------------------------------------------------
@@ -321,7 +325,7 @@ async def test_when_there_is_no_more_it_says_so_and_stays(tmp_path: Path) -> Non
         app.view.next_trouble()
         await settled(pilot, app.view)
         assert [message.text for message in app.said(TimelineView.Told)] == ["no error below"]  # type: ignore[attr-defined]
-        assert "end of log" in body(app.view)
+        assert body(app.view) == "line 100"
 
 
 async def test_text_is_found_counted_and_marked(tmp_path: Path) -> None:
@@ -353,12 +357,12 @@ async def test_a_key_ends_a_long_look(tmp_path: Path) -> None:
         view.cursor_up()
         assert view.progress == ""
         await pilot.pause()
-        assert body(view) == "line 100"
+        assert body(view) == "line 99"
 
 
 @pytest.mark.parametrize(("to", "found"), [
-    ("1", "line 1"), ("143", "line 143"), ("0%", "line 1"), ("100%", "end of log"),
-    ("22:01", "line 60"), ("22:01:30", "line 90"), ("-1m", "line 240"), ("+99d", "end of log"),
+    ("1", "line 1"), ("143", "line 143"), ("0%", "line 1"), ("100%", "line 500"),
+    ("22:01", "line 60"), ("22:01:30", "line 90"), ("-1m", "line 240"), ("+99d", "line 500"),
     ("9999", "no message 9999"), ("garbage", "no place like garbage"),
 ])  # fmt: skip
 async def test_a_place_is_gone_to(tmp_path: Path, to: str, found: str) -> None:

@@ -33,7 +33,7 @@ def test_an_argument_that_an_empty_prompt_leaves_empty_is_left_out() -> None:
 @pytest.mark.parametrize(("name", "value"), [("id", "-rf"), ("prompt", "--help"), ("log", "a\0b")])
 def test_a_value_never_becomes_an_option_or_ends_an_argument(name: str, value: str) -> None:
     agent = Agent("a", ("run", "{log}", "{id}", "{prompt}"))
-    with pytest.raises(NotPossible, match="option|NUL"):
+    with pytest.raises(NotPossible, match=r"option|NUL"):
         agents.fill(agent, {**VALUES, name: value})
 
 

@@ -29,7 +29,7 @@ def mended(path: Path, force: bool = False) -> Session:
 
 
 def shape(session: Session) -> list[str]:
-    """The history in short: user, c1?, c1=, bot (`?` asks, `=` answers, `!` answers with an error)."""
+    """The history in short: `c1?` asks, `c1=` answers, `c1!` answers with an error."""
     return [_short(step.message) for step in session.history]
 
 
@@ -57,7 +57,12 @@ USER, BOT = build.message("user", "go"), build.message("bot", "so", 4)
             "c1? c2? c2= c1! user",
         ),
         (
-            [build.request("c1"), build.request("c2"), build.response("c1"), build.message("attachment")],
+            [
+                build.request("c1"),
+                build.request("c2"),
+                build.response("c1"),
+                build.message("attachment"),
+            ],
             "c1? c2? c1= c2! attachment",
         ),
         # a new request behind a result is a new turn
@@ -67,7 +72,12 @@ USER, BOT = build.message("user", "go"), build.message("bot", "so", 4)
         ),
         # so is one behind a new iteration
         (
-            [build.request("c1"), build.event("iteration"), build.request("c2"), build.response("c2")],
+            [
+                build.request("c1"),
+                build.event("iteration"),
+                build.request("c2"),
+                build.response("c2"),
+            ],
             "c1? c1! c2? c2=",
         ),
         ([build.request("c1"), build.reset(), USER], "c1? c1! user"),
@@ -79,7 +89,13 @@ USER, BOT = build.message("user", "go"), build.message("bot", "so", 4)
         ),
         ([build.request("c1"), USER, build.response("c1"), BOT], "c1? c1= user bot"),
         (
-            [build.request("c1"), build.request("c2"), USER, build.response("c2"), build.response("c1")],
+            [
+                build.request("c1"),
+                build.request("c2"),
+                USER,
+                build.response("c2"),
+                build.response("c1"),
+            ],
             "c1? c2? c1= c2= user",
         ),
         ([build.request("c1"), build.reset(), build.response("c1")], "c1? c1="),
@@ -127,10 +143,13 @@ def test_times_keep_their_order(tmp_path: Path) -> None:
     assert times == sorted(times)
 
 
-def test_the_meta_names_the_new_log_and_its_parent_and_nothing_else_changes(tmp_path: Path) -> None:
+def test_the_meta_names_the_log_and_its_parent_and_no_more_changes(tmp_path: Path) -> None:
     odd = (
-        b'  {"at" : "2026-11-27T22:00:00Z", "meta":{"x":NaN,"id":"first","big":1180591620717411303424,'
-        b'"id" : "' + ID.encode() + b'", "x":"\\u003c", "nested":{"id":"stays"}} ,"kind":"meta" }\r\n'
+        b'  {"at" : "2026-11-27T22:00:00Z", "meta":{"x":NaN,"id":"first",'
+        b'"big":1180591620717411303424,'
+        b'"id" : "'
+        + ID.encode()
+        + b'", "x":"\\u003c", "nested":{"id":"stays"}} ,"kind":"meta" }\r\n'
     )
     path = made(tmp_path, odd, build.request("c1"))
     first = repair(path, now=NOW).read_bytes().split(b"\n")[0]
@@ -156,7 +175,12 @@ def test_a_log_without_a_meta_gets_one_for_its_origin(tmp_path: Path) -> None:
 
 
 def test_a_byte_order_mark_crlf_and_blank_lines_are_copied(tmp_path: Path) -> None:
-    lines = [b"\xef\xbb\xbf" + build.meta(), USER.replace(b"\n", b"\r\n"), b"\n", build.request("c1")]
+    lines = [
+        b"\xef\xbb\xbf" + build.meta(),
+        USER.replace(b"\n", b"\r\n"),
+        b"\n",
+        build.request("c1"),
+    ]
     path = made(tmp_path, *lines)
     new = repair(path, now=NOW).read_bytes()
     assert new.startswith(b"\xef\xbb\xbf{")
@@ -199,6 +223,20 @@ def test_damage_before_the_end_stops_it_and_what_was_salvaged_becomes_a_line(
     assert not session.damages
     assert shape(session) == ["c1?", "c1!", "user"]
     assert build.request("c1") in Path(session.path).read_bytes()
+
+
+def test_replaced_text_is_no_damage_to_repair(tmp_path: Path) -> None:
+    bad = build.message("user", "caf?").replace(b"?", b"\xe9")
+    path = made(tmp_path, build.meta(), bad, USER)
+    assert not plan_repair(load(path)).needed
+    with path.open("ab") as file:
+        file.write(build.request("c1"))
+    assert bad in repair(path, now=NOW).read_bytes()
+
+
+def test_a_byte_order_mark_alone_is_no_line(tmp_path: Path) -> None:
+    path = made(tmp_path, b"\xef\xbb\xbf\0\0\n", build.meta(), USER)
+    assert repair(path, now=NOW, force=True).read_bytes().startswith(b'{"kind":"meta"')
 
 
 def test_glued_records_stay_glued_unless_something_goes_between_them(tmp_path: Path) -> None:
@@ -275,7 +313,9 @@ def test_an_id_that_is_taken_meanwhile_gives_way_to_the_next(tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize("seed", range(60))
-def test_any_tangle_of_calls_comes_out_closed_ordered_and_stays_so(tmp_path: Path, seed: int) -> None:
+def test_any_tangle_of_calls_comes_out_closed_ordered_and_stays_so(
+    tmp_path: Path, seed: int
+) -> None:
     path = made(tmp_path, *build.scrambled(seed))
     before = (path.read_bytes(), path.stat().st_mtime_ns, path.stat().st_mode)
     plan = plan_repair(load(path), now=NOW)
@@ -291,7 +331,7 @@ def test_any_tangle_of_calls_comes_out_closed_ordered_and_stays_so(tmp_path: Pat
         assert repair(path, now=NOW).read_bytes() == new.read_bytes().replace(
             b'"id":"20261129-080000"', b'"id":"20261129-080000-2"'
         )
-        kept = [line for line in path.read_bytes().splitlines()[1:]]
+        kept = path.read_bytes().splitlines()[1:]
         added = [line for line in new.read_bytes().splitlines()[1:] if line not in kept]
         assert len(added) <= len(plan.closed)
         assert all(b"Interrupted by the user." in line for line in added)

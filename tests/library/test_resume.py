@@ -54,6 +54,23 @@ def test_a_call_that_only_events_tell_of_is_told_too(tmp_path: Path) -> None:
     assert plan.note.endswith("check before repeating:\n- bash: make test")
 
 
+def test_an_agent_that_closes_its_own_calls_is_told_of_them(tmp_path: Path) -> None:
+    lines = [
+        {"timestamp": build.at(), "type": "session_meta", "payload": {"id": "s1", "cwd": "/srv"}},
+        {
+            "timestamp": build.at(1), "type": "response_item",
+            "payload": {
+                "type": "function_call", "name": "shell", "arguments": '{"command":"make"}',
+                "call_id": "c1",
+            },
+        },
+    ]  # fmt: skip
+    path = build.log(tmp_path / "rollout-x-s1.jsonl", map(build.line, lines))
+    plan = plan_resume(load(path), now=NOW, environ={})
+    assert plan.argv == ("codex", "resume", "s1", plan.note)
+    assert plan.note.endswith("check before repeating:\n- shell: make")
+
+
 def test_going_on_from_a_message_is_a_fork_with_the_time_of_that_message(tmp_path: Path) -> None:
     plan = planned(
         tmp_path, build.meta(), build.message("user", "go"), build.message("bot", "so", 3 * 86400),

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from sessionlog.records import Entry, Status
 from sessionlog.text import visible
 from tui import messages
-from tui.commands import DETAIL, LIST, TIMELINE, Command
+from tui.commands import DETAIL, LIST, PANES, TIMELINE, Command
 from tui.folds import Filter
 from tui.rows import Row
 from tui.widgets.detail_pane import DetailPane
@@ -17,7 +17,6 @@ from tui.widgets.detail_pane import DetailPane
 if TYPE_CHECKING:
     from tui.screens.browser import Browser
 
-_PANES = (LIST, TIMELINE, DETAIL)
 _DETAIL: dict[str, Callable[[DetailPane], None]] = {
     "cursor_down": lambda pane: pane.scroll_lines(1),
     "cursor_up": lambda pane: pane.scroll_lines(-1),
@@ -148,7 +147,7 @@ class Actions:
         self._step(-1, wraps=True)
 
     def _step(self, by: int, *, wraps: bool) -> None:
-        names = _PANES if self._at.view.has_list else _PANES[1:]
+        names = PANES if self._at.view.has_list else PANES[1:]
         at = names.index(self._at.view.focus) + by
         self._to(names[at % len(names)] if wraps else names[min(max(at, 0), len(names) - 1)])
 
@@ -306,7 +305,7 @@ class Actions:
 
         entry, row = self._target, self._row if self._at.view.focus != LIST else None
         if entry is not None:
-            self._at.app.push_screen(ForkDialog(entry, row), self._at.made)
+            self._at.app.push_screen(ForkDialog(entry, row, self._at.now), self._at.made)
 
     def repair(self) -> None:
         """Preview a repair."""
@@ -314,7 +313,7 @@ class Actions:
 
         entry = self._target
         if entry is not None:
-            self._at.app.push_screen(RepairDialog(entry), self._at.made)
+            self._at.app.push_screen(RepairDialog(entry, self._at.now), self._at.made)
 
     def copy_row(self) -> None:
         """Copy the row as it reads."""

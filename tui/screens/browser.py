@@ -58,7 +58,7 @@ _GROW = 0.25
 class Browser(Screen[None], inherit_bindings=False):
     """Sessions, timeline, detail."""
 
-    AUTO_FOCUS = None
+    AUTO_FOCUS = ""
     ALLOW_SELECT = False
 
     def __init__(self, catalogue: workers.Catalogue, *, clock: Callable[[], float]) -> None:
@@ -82,7 +82,7 @@ class Browser(Screen[None], inherit_bindings=False):
         self.panes = PaneLayout(self.view)
         self.bar = TopBar([home(place) for place in catalogue.places], id="bar", clock=clock)
         self.sessions = SessionList(id="list", clock=clock)
-        self.header = StopHeader(id="header", now=lambda: datetime.fromtimestamp(clock(), UTC))
+        self.header = StopHeader(id="header", now=lambda: self.now)
         self.timeline = TimelineView(id="timeline", now=clock)
         self.detail = DetailPane(id="detail")
         self.status = StatusLine(id="status")
@@ -122,6 +122,11 @@ class Browser(Screen[None], inherit_bindings=False):
         self._work("watching folders", self._watch, group="watch")
         self.set_interval(_GROW, self._look_at_log)
         self.set_interval(1, self._tick)
+
+    @property
+    def now(self) -> datetime:
+        """The time, aware."""
+        return datetime.fromtimestamp(self._clock(), UTC)
 
     # -- workers -------------------------------------------------------------------------------
 
@@ -327,7 +332,8 @@ class Browser(Screen[None], inherit_bindings=False):
     def on_descendant_focus(self, event: events.DescendantFocus) -> None:
         """A click gives a pane the focus, too."""
         name = event.widget.id or ""
-        if name in (commands.LIST, commands.TIMELINE, commands.DETAIL) and name != self.view.focus:
+        is_late = event.widget is not self.focused
+        if name in commands.PANES and name != self.view.focus and not is_late:
             self.focus_pane(name)
 
     @property

@@ -8,6 +8,7 @@ from textual import events
 from textual.geometry import NULL_OFFSET, NULL_SPACING, Region, Size
 from textual.layout import ArrangeResult, Layout, WidgetPlacement
 from textual.screen import ModalScreen
+from textual.strip import Strip
 from textual.widget import Widget
 
 from sessionlog.text import width as columns_of
@@ -33,14 +34,16 @@ class Box(LineWidget):
         room = max(height - _KEYS_ROOM, 1)
         self.top = max(0, min(self.top, len(body) - room))
         inner = body[self.top : self.top + room]
+        part = f"{self.top + 1} to {self.top + len(inner)} of {len(body)}"
         inner += [Line([])] * (room - len(inner))
-        return framed(self._dialog.heading, [*inner, Line([]), self._keys()], width)
+        keys = self._keys(part if len(body) > room else "")
+        return framed(self._dialog.heading, [*inner, Line([]), keys], width)
 
-    def _keys(self) -> Line:
+    def _keys(self, part: str) -> Line:
         pieces: list[Piece] = []
         for key, title in self._dialog.hints():
             pieces += [(key, "fg-1 bold"), (f" {title}   ", "fg-2")]
-        return Line(pieces)
+        return Line(pieces, [(part, "fg-3")] if part else [])
 
 
 class _Middle(Layout):
@@ -65,7 +68,7 @@ class Dialog(ModalScreen[str | None], inherit_bindings=False):
     """Answers with the path of a new log, or None. A subclass gives title, body, keys."""
 
     DEFAULT_CSS = "Dialog { background: transparent; }"
-    AUTO_FOCUS = None
+    AUTO_FOCUS = ""
     ALLOW_SELECT = False
 
     def __init__(self) -> None:
@@ -86,6 +89,12 @@ class Dialog(ModalScreen[str | None], inherit_bindings=False):
     def heading(self) -> str:
         """Stands in the frame."""
         return ""
+
+    def render_lines(self, crop: Region) -> list[Strip]:
+        """What stands behind, whose panes paint themselves faint now."""
+        behind = self.app.screen_stack[-2]
+        strips = behind._compositor.render_strips(self.size)  # Textual has no public way to it
+        return [strip.crop(crop.x, crop.right) for strip in strips[crop.y : crop.bottom]]
 
     def body(self, width: int) -> list[Line]:
         """What the box says."""

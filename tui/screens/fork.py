@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
+from datetime import datetime
 
 from sessionlog.records import Entry
 from sessionlog.session import Session
@@ -21,8 +22,8 @@ class ForkDialog(PlanDialog):
 
     doing = "fork"
 
-    def __init__(self, entry: Entry, row: Row | None) -> None:
-        super().__init__(entry)
+    def __init__(self, entry: Entry, row: Row | None, now: datetime | None = None) -> None:
+        super().__init__(entry, now)
         self._row = row
         self._at = 0
 
@@ -31,13 +32,15 @@ class ForkDialog(PlanDialog):
         from sessionlog.forks import plan_fork
 
         self._at = self._at or previews.cut_at(session, self._row)
-        return plan_fork(session, self._at)
+        plan = plan_fork(session, self._at, now=self.now)
+        self._at = plan.at
+        return plan
 
     def written(self, force: bool) -> str:
         """Write the fork; gives its path."""
         from sessionlog.forks import fork
 
-        return str(fork(self.entry.path, self._at, force=force))
+        return str(fork(self.entry.path, self._at, force=force, now=self.now))
 
     @property
     def heading(self) -> str:
@@ -48,13 +51,14 @@ class ForkDialog(PlanDialog):
         """Rows around the cut, what the fork holds, what it closes, where it goes."""
         low = self.size.height < _LOW + 8
         lines = previews.around(session, self._at, 2 if low else 3, 1 if low else 2, width)
-        holds = (f"{count(self._at, 'message')}, ", "fg")
+        holds = (f"{count(plan.messages, 'message')}, ", "fg")
         origin = (f"forked from {previews.shown_id(session.id)} at {self._at}", "fg-2")
         return [
             *lines,
             Line([]),
             field("holds", holds, ("bytes copied as they are", "fg-2")),
             *previews.closed(plan.closed),
+            *previews.moved(plan),
             *previews.left_out(plan.dropped),
             previews.new_log(plan.path),
             *([] if low else [field("remembers", origin)]),

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import datetime
 
 from textual import on
 from textual.message import Message
@@ -48,9 +49,11 @@ class PlanDialog(Dialog):
 
         path: str
 
-    def __init__(self, entry: Entry) -> None:
+    def __init__(self, entry: Entry, now: datetime | None = None) -> None:
         super().__init__()
         self.entry = entry
+        self.now = now
+        """Names the new log; None: the time it is planned, and again when it is written."""
         self._session: Session | None = None
         self._plan: previews.Plan | None = None
         self._problem = ""
@@ -72,10 +75,6 @@ class PlanDialog(Dialog):
     def said(self, session: Session, plan: previews.Plan, width: int) -> list[Line]:
         """The plan in lines."""
         raise NotImplementedError
-
-    def needed(self, plan: previews.Plan) -> bool:
-        """Is there anything to write?"""
-        return True
 
     def plan_keys(self) -> list[tuple[str, str]]:
         """Keys beside enter and esc."""
@@ -134,7 +133,7 @@ class PlanDialog(Dialog):
         self._problem = ""
         try:
             self._plan = self.planned(self._session)
-            self._asks = any(not lost.torn and not lost.mild for lost in self._plan.dropped)
+            self._asks = self._plan.refused is not None
         except SessionLogError as error:
             self._plan, self._problem = None, visible(str(error))
         self.renew()
@@ -163,7 +162,7 @@ class PlanDialog(Dialog):
         if self._plan is None or self._busy:
             return found
         found = [*self.plan_keys(), *found]
-        if not self.needed(self._plan) or self._problem:
+        if not self._plan.needed or self._problem:
             return found
         return [("!", "accept damage") if self._waits else ("enter", self.doing), *found]
 
@@ -179,7 +178,7 @@ class PlanDialog(Dialog):
             self._force, self._problem = True, ""
             self._renew_plan()
         elif key == "enter":
-            if self._plan and self.needed(self._plan) and not self._waits and not self._problem:
+            if self._plan and self._plan.needed and not self._waits and not self._problem:
                 self._busy = "writing …"
                 self.renew()
                 self._work(f"writing the {self.doing}", self._write)

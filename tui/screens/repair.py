@@ -29,30 +29,21 @@ class RepairDialog(PlanDialog):
         """The plan. Raises NotPossible."""
         from sessionlog.repairs import plan_repair
 
-        return plan_repair(session)
+        return plan_repair(session, now=self.now)
 
     def written(self, force: bool) -> str:
         """Write the repaired log; gives its path."""
         from sessionlog.repairs import repair
 
-        return str(repair(self.entry.path, force=force))
-
-    def needed(self, plan: previews.Plan) -> bool:
-        """A log in which every call is answered and no byte is lost needs no repair."""
-        return bool(getattr(plan, "needed", True))
+        return str(repair(self.entry.path, force=force, now=self.now))
 
     def said(self, session: Session, plan: previews.Plan, width: int) -> list[Line]:
         """What is closed, moved, left out; where the new log goes."""
-        if not self.needed(plan):
+        if not plan.needed:
             well = ("nothing to repair: every call is answered, no byte is lost", "fg")
             return [Line([SIGNS["ok"], (" ", ""), well]), Line([]), previews.parent()]
-        moved = tuple(getattr(plan, "moved", ()))
-        lines = [field("holds", (count(len(session.history), "message"), "fg"))]
-        lines += previews.closed(plan.closed)
-        if moved:
-            numbers = ", ".join(map(str, moved[:6]))
-            said = (f"the results {numbers}", "fg")
-            lines.append(field("moved", said, (" to their calls", "fg-2")))
+        lines = [field("holds", (count(plan.messages, "message"), "fg"))]
+        lines += [*previews.closed(plan.closed), *previews.moved(plan)]
         origin = (f"resumed from {previews.shown_id(session.id)}", "fg-2")
         return [
             *lines,

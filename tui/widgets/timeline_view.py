@@ -6,8 +6,6 @@ text) run in slices between frames, counting in a thread; neither keeps a key wa
 
 from __future__ import annotations
 
-import re
-import threading
 import time
 from collections.abc import Callable
 from datetime import tzinfo
@@ -18,17 +16,21 @@ from textual.timer import Timer
 
 from sessionlog.formats.base import RESET, TROUBLE, USER
 from sessionlog.marks import Marks
-from sessionlog.text import took
-from sessionlog.window import Change, Log, Strip
-from tui.chunk_rows import seconds_of
+from sessionlog.text import took, visible
+from sessionlog.window import Change, Log
+from tui.counting import Counting
+from tui.destination import destination
 from tui.folds import LEVELS, Filter
 from tui.lines import Line
+from tui.looking import Look, Tally
 from tui.needle import Needle
-from tui.row_lines import CLOCKS, Clock, ClockMode, Look, lines_of, time_of_day
+from tui.row_lines import CLOCKS, Clock, ClockMode, lines_of
+from tui.row_lines import Look as RowLook
 from tui.rows import Row
-from tui.timeline import END_PLACE, Pos, Seeking, Timeline
+from tui.timeline import Pos, Seeking, Timeline
 from tui.viewport import Viewport
 from tui.widgets.line_widget import LineWidget
+from tui.words import seconds_of
 
 _SLICE = 0.008
 """Seconds that a long look works between two frames."""
@@ -40,6 +42,8 @@ _AFTER = 0.05
 """Seconds until the counting thread starts: the first paint comes first."""
 _TELL = 0.25
 """Seconds between two looks at how far the counting is."""
+_BREATH = 0.002
+"""Seconds between two slices of a long look: keys and paints come first."""
 _WHEEL = 3
 
 
@@ -92,9 +96,9 @@ class TimelineView(LineWidget, can_focus=True):
         self._now = now
         self._clock = Clock(zone=zone)
         self._view: Viewport | None = None
-        self._counting: _Counting | None = None
-        self._seeking: tuple[Seeking, str] | None = None
-        self._hits: tuple[Needle, int, int] | None = None
+        self._counting: Counting | None = None
+        self._looking: Look | None = None
+        self._tally: Tally | None = None
         self._needle: Needle | None = None
         self._ticking: Timer | None = None
         self._told_row: Row | None = None
@@ -124,7 +128,7 @@ class TimelineView(LineWidget, can_focus=True):
     def close(self) -> None:
         """Let go of the log (its file is the opener's to close)."""
         self._stop_counting()
-        self._seeking = self._hits = self._view = self._told_row = None
+        self._looking = self._tally = self._view = self._told_row = None
         self.progress = ""
         self.refresh()
 
@@ -192,7 +196,7 @@ class TimelineView(LineWidget, can_focus=True):
             if not first:
                 self.post_message(self.Counted(True))
             return
-        self._counting = _Counting(marks, twin)
+        self._counting = Counting(marks, twin)
         self.set_timer(_AFTER, self._counting.start)
         self.set_timer(_TELL, self._counted)
 
@@ -230,7 +234,7 @@ class TimelineView(LineWidget, can_focus=True):
         above = ""
         columns, short = view.columns, view.columns.clock == 5
         for seen in view.seen:
-            look = Look(
+            look = RowLook(
                 columns, self._clock, above, seen.pos == view.cursor, self.has_focus,
                 seen.row.place in view.opened, self._needle, self._elapsed(seen.row),
             )  # fmt: skip
@@ -335,7 +339,7 @@ class TimelineView(LineWidget, can_focus=True):
     def find(self, text: str) -> None:
         """Look for a text from the cursor on; "" ends the finding and its marks."""
         self._needle = Needle(text) if text else None
-        self._hits = None
+        self._tally = None
         if self._needle is None or self.timeline is None:
             self._give_up()
             self.refresh()
@@ -345,8 +349,8 @@ class TimelineView(LineWidget, can_focus=True):
             self.refresh()
         else:
             self.find_next()
-        self._hits = (self._needle, 0, 0)
-        self._tally()
+        self._tally = Tally(self._needle)
+        self._count_on()
 
     def find_next(self, forward: bool = True) -> None:
         """To the next row that holds the text."""
@@ -357,7 +361,7 @@ class TimelineView(LineWidget, can_focus=True):
         seeking = self._seek(
             needle.in_row, forward, lambda number: needle.in_chunk(strip, number)
         )
-        self._start(seeking, f"{needle.text!r}"[1:-1], forward)
+        self._start(seeking, visible(needle.text), forward)
 
     def _look(self, wanted: Callable[[Row], bool], bits: int, forward: bool, what: str) -> None:
         if self.timeline is not None:
@@ -374,85 +378,53 @@ class TimelineView(LineWidget, can_focus=True):
     def _start(self, seeking: Seeking | None, what: str, forward: bool) -> None:
         self._give_up()
         if seeking is not None:
-            self._seeking = (seeking, f"no {what} {'below' if forward else 'above'}")
-            self._drive()
+            self._looking = Look(seeking, f"no {what} {'below' if forward else 'above'}")
+            self._look_on()
 
-    def _drive(self) -> None:
-        """Look on for a slice of time."""
-        if self._seeking is None or self._view is None:
+    def _look_on(self) -> None:
+        """Look for a slice of time, and again after the next frame."""
+        look, view = self._looking, self._view
+        if look is None or view is None:
             return
-        seeking, failing = self._seeking
-        due = time.perf_counter() + _SLICE
-        try:
-            while True:
-                part = next(seeking)
-                if time.perf_counter() >= due:
-                    break
-        except StopIteration as found:
-            self._give_up()
-            if found.value is None:
-                self.post_message(self.Told(failing))
-            else:
-                self._view.to(found.value)
-                self._follow(self._view.at_end)
-                self._moved()
+        if not look.work(_SLICE):
+            self.progress = f"looking {look.part:.0%}"
+            self.set_timer(_BREATH, self._look_on)
+            self.refresh()
             return
-        self.progress = f"looking {part:.0%}"
-        self.set_timer(0.001, self._drive)
-        self.refresh()
+        self._give_up()
+        if look.found is None:
+            self.post_message(self.Told(look.failing))
+        else:
+            view.to(look.found)
+            self._follow(view.at_end)
+            self._moved()
 
     def _give_up(self) -> None:
-        self._seeking = None
+        self._looking = None
         self.progress = ""
 
-    def _tally(self) -> None:
+    def _count_on(self) -> None:
         """Count the hits of the whole log, in slices."""
-        if self._hits is None or self.timeline is None:
+        tally, timeline = self._tally, self.timeline
+        if tally is None or timeline is None:
             return
-        needle, number, count = self._hits
-        strip = self.timeline.log.strip
-        due = time.perf_counter() + _SLICE / 2
-        while number < strip.chunks and time.perf_counter() < due:
-            count += needle.count(strip, number)
-            number += 1
-        done = number >= strip.chunks
-        self.post_message(self.FoundCount(count, done))
-        self._hits = None if done else (needle, number, count)
-        if not done:
-            self.set_timer(0.004, self._tally)
+        done = tally.work(timeline.log.strip, _SLICE / 2)
+        self.post_message(self.FoundCount(tally.count, done))
+        if done:
+            self._tally = None
+        else:
+            self.set_timer(_BREATH, self._count_on)
 
     def goto(self, text: str) -> None:
         """To a message number, a time of day, a share ("50%") or some time on ("+5m")."""
         view = self._view
         if view is None:
             return
-        pos = self._destination(text.strip(), view)
+        pos = destination(text.strip(), view.timeline, view.row, self._clock)
         if isinstance(pos, str):
             self.post_message(self.Told(pos))
         else:
             self._move(lambda view: view.to(pos))
-
-    def _destination(self, text: str, view: Viewport) -> Pos | str:
-        timeline = view.timeline
-        if not timeline.chunks:
-            return "nothing to go to"
-        missing = f"no place like {text}: give 143, 50%, 03:31 or +5m"
-        if text.isdigit():
-            found = timeline.message(int(text))
-            if found is None and not timeline.marks.complete(timeline.log.size):
-                return f"message {text} is not counted yet"
-            return found or f"no message {text}: the last is {timeline.marks.messages}"
-        if text.endswith("%") and text[:-1].isdigit():
-            share = min(int(text[:-1]), 100)
-            place = (timeline.log.size * share // 100, 0) if share < 100 else END_PLACE
-            return timeline.find_place(place) or missing
-        near = view.row.at if view.row else ""
-        moved = _moved_by(text)
-        if moved is not None:
-            when = seconds_of(near)
-            return (timeline.at_time(when + moved) if when is not None else None) or missing
-        seconds = time_of_day(text, near, self._clock)
-        return (timeline.at_time(seconds) if seconds is not None else None) or missing
 
     # -- what is shown ----------------------------------------------------------------------
 
@@ -565,35 +537,6 @@ class TimelineView(LineWidget, can_focus=True):
             self.refresh()
 
 
-class _Counting:
-    """One thread that counts marks; it can be stopped within a few milliseconds."""
-
-    def __init__(self, marks: Marks, strip: Strip) -> None:
-        self._stop = threading.Event()
-        self._marks = marks
-        self._strip = strip
-        self._thread = threading.Thread(target=self._run, daemon=True, name="marks")
-        self._started = False
-
-    def start(self) -> None:
-        if not self._stop.is_set():
-            self._started = True
-            self._thread.start()
-
-    @property
-    def busy(self) -> bool:
-        return not self._started or self._thread.is_alive()
-
-    def stop(self) -> None:
-        self._stop.set()
-        if self._started:
-            self._thread.join()
-        self._strip.close()
-
-    def _run(self) -> None:
-        self._marks.scan(self._strip, self._stop.is_set)
-
-
 def _rows_after(timeline: Timeline, last: Pos | None) -> int:
     """Rows behind a position, up to a thousand."""
     if last is None:
@@ -606,14 +549,3 @@ def _rows_after(timeline: Timeline, last: Pos | None) -> int:
             break
         pos, count = following, count + 1
     return count
-
-
-_STEP = re.compile(r"([+-])(\d+)([smhd])$")
-
-
-def _moved_by(text: str) -> float | None:
-    found = _STEP.match(text)
-    if found is None:
-        return None
-    unit = {"s": 1, "m": 60, "h": 3600, "d": 86400}[found[3]]
-    return float(found[1] + found[2]) * unit

@@ -1,0 +1,70 @@
+"""The one table of commands."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import pytest
+
+from tui import commands
+from tui.commands import COMMANDS, DETAIL, LIST, TIMELINE
+
+WHERE = (LIST, TIMELINE, DETAIL)
+
+
+def test_no_key_means_two_things_in_one_pane() -> None:
+    for where in WHERE:
+        keys = [key for command in COMMANDS if where in command.where for key in command.keys]
+        assert len(keys) == len(set(keys)), where
+
+
+def test_no_key_is_both_a_command_and_the_head_of_a_sequence() -> None:
+    # pressed, it would have to wait for what may follow
+    for where in WHERE:
+        keys = [key for command in COMMANDS if where in command.where for key in command.keys]
+        for one, other in combinations(keys, 2):
+            assert not other.startswith(one + " ") or one == other, (one, other)
+
+
+def test_every_command_has_a_title_a_help_and_a_key() -> None:
+    for command in COMMANDS:
+        assert command.title
+        assert command.help
+        assert command.keys
+        assert command.where
+
+
+def test_two_commands_of_one_name_are_never_in_one_pane() -> None:
+    for one, other in combinations(COMMANDS, 2):
+        assert one.id != other.id or not set(one.where) & set(other.where), one.id
+
+
+@pytest.mark.parametrize("where", WHERE)
+def test_the_key_line_names_commands_that_are_there(where: str) -> None:
+    for name in commands.KEY_LINE[where]:
+        key, title = commands.hint(name, where)
+        assert key
+        assert title
+
+
+def test_a_head_leads_to_the_keys_that_may_follow() -> None:
+    assert commands.find("o", LIST) == (None, True)
+    assert [key for key, _ in commands.following("o", LIST)] == ["f", "o", "r", "t", "a"]
+    found = commands.find("o f", LIST).command
+    assert found is not None
+    assert found.id == "only_failed"
+
+
+def test_a_key_that_means_nothing_here_is_neither() -> None:
+    assert commands.find("]", LIST) == (None, False)
+    assert commands.find("o z", TIMELINE) == (None, False)
+
+
+def test_no_sequence_is_longer_than_three_keys() -> None:
+    assert max(len(key.split()) for command in COMMANDS for key in command.keys) <= 3
+
+
+def test_the_readme_table_has_every_command() -> None:
+    table = commands.markdown()
+    assert all(command.help in table for command in COMMANDS)
+    assert table.count("\n") == len(COMMANDS) + 1

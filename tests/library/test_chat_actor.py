@@ -1,0 +1,177 @@
+"""Acting on plain chat logs: each in its own dialect, several blocks on a line."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import build
+import pytest
+
+from sessionlog.errors import NotPossible
+from sessionlog.forks import fork, plan_fork
+from sessionlog.reader import load
+from sessionlog.repairs import plan_repair, repair
+from sessionlog.session import Session
+
+TEXT = "Interrupted by the user."
+
+
+def made(folder: Path, *lines: Any) -> Path:
+    return build.log(folder / "run.jsonl", [build.line(value) for value in lines])
+
+
+def values(path: Path) -> list[Any]:
+    return [json.loads(line) for line in path.read_bytes().splitlines()]
+
+
+def use(*ids: str) -> dict[str, Any]:
+    blocks = [{"type": "tool_use", "id": id, "name": "sh", "input": {}} for id in ids]
+    return {"role": "assistant", "content": [{"type": "text", "text": "I look."}, *blocks]}
+
+
+def gave(*ids: str, text: str = "") -> dict[str, Any]:
+    blocks: list[Any] = [{"type": "tool_result", "tool_use_id": id, "content": "ok"} for id in ids]
+    return {"role": "user", "content": [*blocks, *([{"type": "text", "text": text}] * bool(text))]}
+
+
+def closing(id: str) -> dict[str, Any]:
+    block = {"type": "tool_result", "tool_use_id": id, "content": TEXT, "is_error": True}
+    return {"role": "user", "content": [block]}
+
+
+def whole(session: Session) -> Session:
+    assert not session.open_calls
+    assert not session.orphan_results
+    assert not plan_repair(session).needed
+    return session
+
+
+USER = {"role": "user", "content": "go"}
+
+
+@pytest.mark.parametrize(
+    ("asked", "answer"),
+    [
+        ({**use("t1"), "timestamp": 1.50}, {**closing("t1"), "timestamp": 1.5}),
+        (
+            {
+                "role": "assistant", "content": None, "created_at": "2026-11-27T22:00:00Z",
+                "tool_calls": [
+                    {"id": "t1", "type": "function", "function": {"name": "sh", "arguments": "{}"}}
+                ],
+            },
+            {
+                "role": "tool", "tool_call_id": "t1", "content": TEXT,
+                "created_at": "2026-11-27T22:00:00Z",
+            },
+        ),
+        (
+            {"role": "assistant", "function_call": {"name": "sh", "arguments": "{}"}},
+            {"role": "function", "name": "sh", "content": TEXT},
+        ),
+        (
+            {"type": "tool_call", "function": {"name": "sh"}, "arguments": "{}"},
+            {"type": "tool_result", "name": "sh", "result": TEXT, "is_error": True},
+        ),
+        (
+            {"type": "tool_call", "id": "t1", "name": "sh", "arguments": "{}"},
+            {"type": "tool_result", "name": "sh", "id": "t1", "result": TEXT, "is_error": True},
+        ),
+    ],
+)  # fmt: skip
+def test_an_open_call_is_closed_in_the_dialect_it_was_made_in(
+    tmp_path: Path, asked: dict[str, Any], answer: dict[str, Any]
+) -> None:
+    path = made(tmp_path, USER, asked, USER)
+    new = repair(path)
+    assert new == tmp_path / "run-repaired.jsonl"
+    assert values(new) == [USER, asked, answer, USER]
+    whole(load(new))
+
+
+@pytest.mark.parametrize(
+    ("lines", "wanted"),
+    [
+        ([use("a", "b"), gave("a")], [use("a", "b"), gave("a"), closing("b")]),
+        # results come first in a user's turn: the closing line goes before the text
+        (
+            [use("a", "b"), gave("a", text="and?")],
+            [use("a", "b"), closing("b"), gave("a", text="and?")],
+        ),
+        # a line with a late result gives up that block alone
+        (
+            [use("a"), USER, use("b"), gave("a", "b", text="x")],
+            [use("a"), gave("a"), USER, use("b"), gave("b", text="x")],
+        ),
+        ([use("a"), USER, gave("a", text="x")], [use("a"), gave("a"), USER, gave(text="x")]),
+        ([use("a"), USER, gave("a")], [use("a"), gave("a"), USER]),
+        ([use("a", "b"), USER, gave("a", "b")], [use("a", "b"), gave("a", "b"), USER]),
+        (
+            [use("a"), USER, use("b"), USER, gave("b", "a")],
+            [use("a"), gave("a"), USER, use("b"), gave("b"), USER],
+        ),
+        # so does one with a result of no call
+        ([use("a"), gave("z", "a")], [use("a"), gave("a")]),
+        ([USER, gave("z")], [USER]),
+    ],
+)
+def test_blocks_of_one_line_are_answered_and_moved_one_by_one(
+    tmp_path: Path, lines: list[Any], wanted: list[Any]
+) -> None:
+    new = repair(made(tmp_path, *lines))
+    assert values(new) == wanted
+    whole(load(new))
+
+
+def test_what_is_not_touched_on_a_line_keeps_its_bytes(tmp_path: Path) -> None:
+    odd = (
+        b'{"n" : 1180591620717411303424, "role":"user",'
+        b'"content" : [ {"type":"text","text":"<\\u003c"} '
+        b',{"type":"tool_result","tool_use_id":"z","content":NaN}], "x":1, "x":2}\n'
+    )
+    path = build.log(tmp_path / "run.jsonl", [build.line(USER), odd])
+    assert repair(path).read_bytes().splitlines()[1] == (
+        b'{"n" : 1180591620717411303424, "role":"user","content" : '
+        b'[{"type":"text","text":"<\\u003c"}], "x":1, "x":2}'
+    )
+
+
+def test_a_fork_does_not_tear_a_line_apart_and_says_what_it_holds(tmp_path: Path) -> None:
+    path = made(tmp_path, USER, use("a", "b"), gave("a", "b"))
+    plan = plan_fork(load(path), 2)
+    assert (plan.at, plan.messages, [call.n for call in plan.closed]) == (4, 6, [3, 4])
+    new = fork(path, 2)
+    assert new.name == "run-fork-4.jsonl"
+    assert values(new) == [USER, use("a", "b"), closing("a"), closing("b")]
+    assert fork(path, 2).name == "run-fork-4-2.jsonl"
+    assert fork(path, 1).read_bytes() == build.line(USER)
+
+
+def test_a_whole_conversation_on_a_line_is_refused(tmp_path: Path) -> None:
+    path = made(tmp_path, {"messages": [USER, use("a")]})
+    with pytest.raises(NotPossible, match="whole conversation"):
+        repair(path)
+    assert os.listdir(tmp_path) == [path.name]
+
+
+FOLDER = os.environ.get("SESSIONLOG_CASES", "")
+SAMPLES = [
+    path
+    for place in ("chat", "openzot", "made/zot")
+    for path in sorted(Path(FOLDER or os.devnull, place).rglob("*.jsonl"))
+]
+
+
+@pytest.mark.skipif(not FOLDER, reason="SESSIONLOG_CASES is not set")
+@pytest.mark.parametrize("sample", SAMPLES, ids=lambda path: path.name)
+def test_every_sample_can_be_forked_anywhere_and_repaired(tmp_path: Path, sample: Path) -> None:
+    path = tmp_path / sample.name
+    path.write_bytes(sample.read_bytes())
+    session = load(path)
+    whole(load(repair(path, force=True)))
+    for at in range(1, len(session.history) + 1):
+        new = load(fork(path, at, tmp_path / f"at-{at}.jsonl", force=True), strict=True)
+        assert len(whole(new).history) == plan_fork(session, at).messages

@@ -1,0 +1,543 @@
+"""Codex's logs, of every age: what the model was told, how the run ended, nothing dropped."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+from pathlib import Path
+from typing import Any
+
+import build
+import pytest
+from build import codex_call, codex_event, codex_item, codex_line, codex_meta, codex_output
+from build import codex_said as said
+
+from sessionlog import codec
+from sessionlog.formats.base import decoded_bits
+from sessionlog.formats.codex import Codex, parent_of
+from sessionlog.framing import split
+from sessionlog.listing import glance
+from sessionlog.reader import load
+from sessionlog.records import Activity, Event, Message, Other, Record, Reset, Span, shown_type
+from sessionlog.session import Session
+
+CASES = os.environ.get("SESSIONLOG_CASES", "")
+FORMAT = Codex()
+STARTED = codex_event("task_started", turn_id="t1")
+
+
+def session(folder: Path, *lines: bytes, tail: bytes = b"") -> Session:
+    return load(build.log(folder / build.CODEX_FILE, lines, tail))
+
+
+def decoded(data: bytes) -> list[Record]:
+    return FORMAT.decode(codec.loads(data), Span(1, 0, len(data)))
+
+
+def one(data: bytes) -> Record:
+    (record,) = decoded(data)
+    return record
+
+
+def message(data: bytes) -> Message:
+    payload = one(data).payload
+    assert isinstance(payload, Message)
+    return payload
+
+
+def event(data: bytes) -> Event:
+    payload = one(data).payload
+    assert isinstance(payload, Event)
+    return payload
+
+
+def activity(data: bytes) -> Activity:
+    found = message(data).activity
+    assert found is not None
+    return found
+
+
+def output(value: Any, **more: Any) -> bytes:
+    return codex_item("function_call_output", call_id="c1", output=value, **more)
+
+
+def test_a_run_reads_as_its_conversation_and_its_ending(tmp_path: Path) -> None:
+    read = session(tmp_path, *build.codex_healthy())
+    assert [shown_type(m) for m in read.messages] == ["user", "call", "response", "assistant"]
+    assert (read.status, read.ok, read.reason) == ("complete", True, None)
+    assert (read.users, read.assistants, read.calls, read.open_calls) == (1, 1, 1, ())
+    assert (read.id, read.title, read.meta.model) == (build.CODEX_ID, "Fix it", "gpt-5.5")
+    assert (read.meta.workdir, read.meta.provider) == ("/srv/app", "openai")
+    assert read.meta.extra["originator"] == "codex_exec"
+
+
+def test_a_row_of_a_listing_tells_the_same_from_head_and_tail(tmp_path: Path) -> None:
+    instructions = {"text": "x" * 25_000}
+    lines = build.codex_healthy()
+    lines[0] = codex_meta(base_instructions=instructions)
+    row = glance(str(build.log(tmp_path / build.CODEX_FILE, lines)))
+    assert (row.format, row.agent, row.id) == ("codex", "codex", build.CODEX_ID)
+    assert (row.title, row.model, row.workdir) == ("Fix it", "gpt-5.5", "/srv/app")
+    assert (row.status, row.ok, row.stop, row.started) == ("complete", True, "done", build.at(0))
+
+
+def test_the_id_is_the_files_own_where_the_head_is_lost(tmp_path: Path) -> None:
+    damaged = codex_meta()[:-40] + b"\n"
+    read = session(tmp_path, damaged, *build.codex_healthy()[1:])
+    assert (read.format, read.id, len(read.damages)) == ("codex", build.CODEX_ID, 1)
+
+
+# -- whose words ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["<environment_context>\n<cwd>/x</cwd>", "# AGENTS.md instructions for /x", "<turn_aborted>\n",
+     "<user_instructions>\n", "<permissions instructions>", "\n<subagent_notification>{}",
+     "<skills_instructions>\n"],
+)  # fmt: skip
+def test_what_the_client_puts_in_is_no_prompt_of_a_person(text: str) -> None:
+    assert message(said("user", text)).type == "system"
+    assert message(said("user", "see here", text)).type == "system"
+
+
+def test_a_prompt_that_only_looks_alike_is_a_persons() -> None:
+    assert message(said("user", "<b>why</b> is <turn_aborted> there?")).type == "user"
+    kinds = {"content_item_kinds": ["user.text"]}
+    told = said("user", "<turn_aborted> what is it?", internal_chat_message_metadata_passthrough=kinds)
+    assert message(told).type == "user"
+
+
+def test_the_clients_own_word_for_a_text_counts_more_than_how_it_begins() -> None:
+    kinds = {"content_item_kinds": ["generic.turn_aborted"]}
+    told = said("user", "You were stopped.", internal_chat_message_metadata_passthrough=kinds)
+    assert message(told).type == "system"
+
+
+def test_a_developers_words_are_the_systems_and_other_roles_stay() -> None:
+    assert message(said("developer", "Be brief.")).type == "system"
+    assert message(said("critic", "No.")).type == "critic"
+
+
+def test_answers_are_told_apart_by_id_or_by_place(tmp_path: Path) -> None:
+    # blocks of one answer share nothing but the message's id, and old logs have none
+    same = said("assistant", "a", id="msg_1")
+    read = session(tmp_path, codex_meta(), same, same, said("assistant", "b"), said("assistant", "b"))
+    assert read.assistants == 3
+    assert message(said("user", "x")).answer == ""
+
+
+def test_a_picture_is_kept_with_its_prompt_and_without_its_tags() -> None:
+    content = [{"type": "input_text", "text": "Look:"},
+               {"type": "input_text", "text": '<image name="a.png">'},
+               {"type": "input_image", "image_url": "data:image/png;base64,AAAA"},
+               {"type": "input_text", "text": "</image>"}]  # fmt: skip
+    told = message(codex_item("message", role="user", content=content))
+    assert told.text == "Look:"
+    assert [(i.media_type, i.size, i.source) for i in told.images] == [("image/png", 3, "inline")]
+
+
+def test_reasoning_is_its_summary_and_quiet_where_it_is_sealed() -> None:
+    summary = [{"type": "summary_text", "text": "First"}, {"type": "summary_text", "text": "Then"}]
+    open_ = one(codex_item("reasoning", summary=summary, encrypted_content="xyz"))
+    assert isinstance(open_.payload, Message)
+    assert (open_.payload.type, open_.payload.text, open_.quiet) == ("reasoning", "First\n\nThen", False)
+    sealed = one(codex_item("reasoning", summary=[], content=None, encrypted_content="xyz"))
+    assert isinstance(sealed.payload, Message)
+    assert (sealed.payload.text, sealed.quiet) == ("", True)
+    assert sealed.payload.extra["encrypted_content"] == "xyz"
+
+
+# -- calls ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("item", "name", "arguments", "id"),
+    [
+        ({"type": "function_call", "name": "shell", "arguments": '{"a": 1}', "call_id": "c"},
+         "shell", '{"a": 1}', "c"),
+        ({"type": "function_call", "name": "get", "namespace": "mcp__x", "arguments": "{",
+          "call_id": "c"}, "mcp__x.get", "{", "c"),
+        ({"type": "function_call", "name": "get", "arguments": None, "call_id": "c"}, "get", "", "c"),
+        ({"type": "custom_tool_call", "name": "apply_patch", "input": "*** Begin Patch",
+          "call_id": "c"}, "apply_patch", "*** Begin Patch", "c"),
+        ({"type": "local_shell_call", "id": "ls_1", "call_id": None,
+          "action": {"type": "exec", "command": ["ls"]}},
+         "local_shell", '{"type":"exec","command":["ls"]}', "ls_1"),
+        ({"type": "tool_search_call", "id": "ts_1", "call_id": None, "arguments": {"query": "x"}},
+         "tool_search", '{"query":"x"}', "tool_search"),
+        ({"type": "brand_new_call", "call_id": "c", "arguments": "{}"}, "brand_new", "{}", "c"),
+    ],
+)  # fmt: skip
+def test_a_call_of_any_kind_is_a_request(item: Any, name: str, arguments: str, id: str) -> None:
+    asked = activity(codex_line("response_item", item))
+    assert (asked.kind, asked.name, asked.arguments, asked.id) == ("request", name, arguments, id)
+
+
+def test_a_search_of_the_provider_is_answered_where_it_stands() -> None:
+    # it has no output item: left as a request alone it would be an open call for ever
+    for item in ({"id": "ws_1"}, {}):
+        asked, answered = decoded(
+            codex_item("web_search_call", status="completed", action={"query": "x"}, **item)
+        )
+        assert isinstance(asked.payload, Message)
+        assert isinstance(answered.payload, Message)
+        assert asked.payload.activity is not None
+        assert answered.payload.activity is not None
+        assert asked.payload.activity.id == answered.payload.activity.id != ""
+        assert (asked.part, answered.part) == (0, 1)
+
+
+@pytest.mark.parametrize(
+    ("value", "text", "failed"),
+    [
+        ("Plan updated", "Plan updated", False),
+        ("Process exited with code 1 is what it said", None, False),
+        ("Chunk ID: a1\nWall time: 0.1 seconds\nProcess exited with code 0\nOutput:\nexit 1", None, False),
+        ("Chunk ID: a1\nWall time: 0.1 seconds\nProcess exited with code 101\nOutput:\nerror", None, True),
+        ("Exit code: 2\nWall time: 0 seconds\nOutput:\nno", None, True),
+        ("Exit code: 0\nWall time: 0 seconds\nOutput:\nExit code: 1", None, False),
+        ("Wall time: 3.0 seconds\naborted by user", None, True),
+        ("aborted", None, True),
+        ("aborted landings: 3", None, False),
+        ("failed in sandbox LinuxSeccomp with execution error: denied", None, True),
+        ("apply_patch verification failed: no such line", None, True),
+        ('{"output": "fine", "metadata": {"exit_code": 0}}', "fine", False),
+        ('{"output": "bad", "metadata": {"exit_code": 124}}', "bad", True),
+        ('{"output": "", "metadata": {"exit_code": 1}}', "exit code 1", True),
+        ('{"output": torn', '{"output": torn', False),
+        ('[{"type": "text", "text": "a"}, {"type": "text", "text": "b"}]', "a\nb", False),
+        ([{"type": "input_text", "text": "a"}], "a", False),
+        ({"content": "no such file", "success": False}, "no such file", True),
+        ({"content": [{"type": "text", "text": "x"}], "is_error": True}, "x", True),
+        ({"Err": "gone"}, "", True),
+        (None, "", False),
+        (7, "", False),
+    ],
+)  # fmt: skip
+def test_an_output_of_any_shape_says_whether_the_call_failed(
+    value: Any, text: str | None, failed: bool
+) -> None:
+    told = message(output(value))
+    text = value if text is None else text
+    assert told.activity is not None
+    assert (told.activity.kind, told.activity.id, told.text) == ("response", "c1", text)
+    assert told.activity.failure == ((text or "failed without a word") if failed else None)
+    if not failed and not text and value is not None:
+        assert told.activity.result == value  # nothing dropped
+
+
+def test_an_output_may_hold_pictures() -> None:
+    told = message(output([{"type": "input_image", "image_url": "data:image/png;base64,AAAA"}]))
+    assert [image.media_type for image in told.images] == ["image/png"]
+
+
+def test_success_that_is_told_counts_more_than_the_text() -> None:
+    assert activity(output("Exit code: 1\nno hits", success=True)).failure is None
+    assert activity(output("all gone", success=False)).failure == "all gone"
+
+
+# -- events and the context -------------------------------------------------------------------
+
+
+def test_what_an_item_tells_too_is_quiet() -> None:
+    assert one(codex_event("agent_message", message="Done.")).quiet
+    assert one(codex_event("item_completed", item={"type": "AgentMessage", "content": []})).quiet
+    assert one(codex_line("turn_context", {"model": "m"})).quiet
+    assert one(codex_line("world_state", {"full": True})).quiet
+    assert one(codex_event("patch_apply_end", call_id="c1", success=True)).quiet
+
+
+def test_what_only_an_event_tells_is_shown() -> None:
+    # a patch that a script applied has no output of its own
+    failed = one(codex_event("patch_apply_end", call_id="c1", success=False, stderr="no match"))
+    assert not failed.quiet
+    assert isinstance(failed.payload, Event)
+    assert (failed.payload.ok, failed.payload.text) == (False, "no match")
+    assert not one(codex_event("never_seen_before", message="x")).quiet
+
+
+def test_errors_keep_their_own_words_and_only_those_that_stop_the_turn_end_it() -> None:
+    error = event(codex_event("error", message="no quota", codex_error_info="usage_limit_exceeded"))
+    assert (error.text, error.ok, error.ends) == ("no quota", False, True)
+    again = event(codex_event("stream_error", message="Reconnecting... 1/5"))
+    assert (again.text, again.ok, again.ends) == ("Reconnecting... 1/5", False, False)
+    beside = event(codex_event("error", message="no", codex_error_info="thread_rollback_failed"))
+    assert (beside.ok, beside.ends) == (False, False)
+
+
+def test_tokens_are_the_runs_total() -> None:
+    info = {"total_token_usage": {"input_tokens": 30, "output_tokens": 2},
+            "last_token_usage": {"input_tokens": 3, "output_tokens": 1}}  # fmt: skip
+    assert event(codex_event("token_count", info=info)).text == "input 30 output 2"
+    assert event(codex_event("token_count", info=None)).text == ""
+
+
+def test_a_compaction_leaves_what_it_holds_and_its_summary(tmp_path: Path) -> None:
+    user = {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "Fix it"}]}
+    told = {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "So far: x"}]}
+    compacted = codex_line("compacted", {"message": "So far: x", "replacement_history": [user, told]})
+    read = session(tmp_path, codex_meta(), said("user", "Fix it"), said("assistant", "a"), compacted,
+                   said("assistant", "b"))  # fmt: skip
+    assert [(m.type, m.text) for m in read.messages] == [
+        ("user", "Fix it"), ("summary", "So far: x"), ("assistant", "b")]  # fmt: skip
+    assert len(read.history) == 4
+    reset, summary = decoded(compacted)
+    assert isinstance(reset.payload, Reset)
+    assert (reset.payload.why, reset.part, summary.part) == ("compaction", 0, 1)
+
+
+def test_an_undone_turn_is_out_of_the_context_and_in_the_history(tmp_path: Path) -> None:
+    read = session(
+        tmp_path, codex_meta(), said("user", "a"), said("assistant", "A"), said("user", "b"),
+        said("assistant", "B"), codex_event("thread_rolled_back", num_turns=1),
+    )  # fmt: skip
+    assert [m.text for m in read.messages] == ["a", "A"]
+    assert len(read.history) == 4
+
+
+# -- how it ended -----------------------------------------------------------------------------
+
+ERROR = {"message": "Please log in again.", "codex_error_info": "unauthorized"}
+LOST = {"message": "cut", "codex_error_info": {"response_stream_disconnected": {"status": None}}}
+COMPLETE = codex_event("task_complete", 9, turn_id="t1")
+OPEN = "in exec_command: ls"
+ENDINGS = {
+    "done": ([said("assistant", "x"), COMPLETE], True, None, True, "done"),
+    "done, then counters": (
+        [said("assistant", "x"), COMPLETE, codex_event("token_count")], True, None, True, "done"),
+    "an error": ([codex_event("error", **ERROR), codex_event("task_complete", error=ERROR)],
+                 True, "unauthorized", False, "Please log in again."),
+    "an error alone": ([codex_event("error", **LOST)], True, "response_stream_disconnected", False,
+                       "cut"),
+    "an abort": ([codex_call("c1"), codex_output("c1", code=1), said("user", "<turn_aborted>"),
+                  codex_event("turn_aborted", reason="interrupted")],
+                 True, "interrupted", False, "interrupted"),
+    "replaced": ([codex_event("turn_aborted", reason="replaced")],
+                 True, "replaced", False, "aborted: replaced"),
+    "in a call": ([codex_call("c1"), codex_event("token_count")], False, None, None, OPEN),
+    "answering": ([codex_call("c1"), codex_output("c1")], False, None, None,
+                  "while the model answered"),
+    "between": ([said("assistant", "x")], False, None, None, "no ending recorded"),
+    "a retry": ([codex_event("stream_error", message="again")], False, None, None,
+                "while the model answered"),
+    "going on": ([said("assistant", "x"), COMPLETE, STARTED, said("user", "more")],
+                 False, None, None, "while the model answered"),
+    "an error overcome": ([codex_event("error", **ERROR), said("assistant", "x"), COMPLETE],
+                          True, None, True, "done"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", ENDINGS)
+def test_a_turn_that_was_closed_is_an_ending(tmp_path: Path, case: str) -> None:
+    lines, ended, reason, ok, text = ENDINGS[case]
+    ending = session(tmp_path, codex_meta(), STARTED, said("user", "Go"), *lines).ending
+    assert (ending.ended, ending.reason, ending.ok, ending.text) == (ended, reason, ok, text)
+
+
+def test_a_log_without_turns_ends_with_an_answer(tmp_path: Path) -> None:
+    begun = (codex_meta(), said("user", "Go"), codex_call("c1"))
+    assert session(tmp_path, *begun).ending.text == OPEN
+    assert not session(tmp_path, *begun, codex_output("c1")).complete
+    ended = session(tmp_path, *begun, codex_output("c1"), said("assistant", "x"),
+                    codex_event("token_count"))  # fmt: skip
+    assert (ended.status, ended.ok) == ("complete", True)
+
+
+def test_the_start_of_a_turn_out_of_reach_is_told_by_what_names_it() -> None:
+    # a listing reads back a megabyte at most: there the turn's start may not be in sight
+    context = codex_line("turn_context", {"turn_id": "t1", "model": "m"})
+    records = [one(line) for line in (context, said("assistant", "x"))]
+    assert not FORMAT.ending(reversed(records)).ended
+    records[0] = one(codex_line("turn_context", {"model": "m"}))
+    assert FORMAT.ending(reversed(records)).ended
+
+
+def test_an_open_call_of_a_turn_before_is_not_in_flight(tmp_path: Path) -> None:
+    read = session(tmp_path, codex_meta(), STARTED, said("user", "Go"), codex_call("c1"),
+                   codex_event("task_started", turn_id="t2"), said("user", "go on"))  # fmt: skip
+    assert [call.call_id for call in read.open_calls] == ["c1"]
+    assert read.in_flight == ()
+
+
+# -- old logs, forks, what is not known -------------------------------------------------------
+
+
+def old_log() -> list[bytes]:
+    place = "<environment_context>\n  <cwd>/srv/old</cwd>\n</environment_context>"
+    return [
+        build.line({"id": build.CODEX_ID, "timestamp": build.at(0), "instructions": "x", "git": {}}),
+        build.line({"record_type": "state"}),
+        *(build.line(codec.loads(item)["payload"]) for item in (
+            said("user", place), said("user", "Fix it"), codex_call("c1"),
+            output('{"output":"ok","metadata":{"exit_code":0}}'), said("assistant", "Done."))),
+    ]  # fmt: skip
+
+
+def test_a_log_of_bare_items_reads_like_the_others(tmp_path: Path) -> None:
+    read = session(tmp_path, *old_log())
+    assert (read.format, read.id, read.started) == ("codex", build.CODEX_ID, build.at(0))
+    assert (read.title, read.meta.workdir) == ("Fix it", "/srv/old")
+    assert (read.users, read.assistants, read.calls, read.open_calls) == (1, 1, 1, ())
+    assert (read.status, read.ok) == ("complete", True)
+
+
+def test_the_first_head_is_the_sessions_own(tmp_path: Path) -> None:
+    # a fork of before 0.149 repeats its parent's lines, head included
+    parent = build.codex_healthy("aaaaaaaa-0000-7000-8000-000000000000")
+    read = session(tmp_path, codex_meta(forked_from_id="aaaaaaaa"), *parent)
+    assert read.id == build.CODEX_ID
+    assert read.meta.forked_from is not None
+    assert read.meta.forked_from.id == "aaaaaaaa"
+
+
+def test_a_fork_that_holds_only_what_is_new_names_where_the_rest_is() -> None:
+    base = {"thread_id": "aaaaaaaa", "end_ordinal_exclusive": 40, "end_byte_offset": 51225}
+    assert parent_of(one(codex_meta(history_base=base))) == ("aaaaaaaa", 40)
+    assert parent_of(one(codex_meta())) is None
+    assert parent_of(one(codex_meta(history_base={"thread_id": 7}))) is None
+    assert parent_of(one(said("user", "x"))) is None
+
+
+def test_an_editors_context_is_not_the_title(tmp_path: Path) -> None:
+    asked = "# Context from my IDE setup:\n\n## My request for Codex:\nFix it\n"
+    assert session(tmp_path, codex_meta(), said("user", asked)).title == "Fix it"
+
+
+def test_the_prompt_is_the_events_where_no_item_has_it(tmp_path: Path) -> None:
+    assert session(tmp_path, codex_meta(), codex_event("user_message", message="Go")).title == "Go"
+
+
+def test_what_is_not_known_is_kept_as_it_stands() -> None:
+    for line in (codex_line("brand_new", {"a": 1}), codex_item("brand_new", a=1),
+                 codex_line("response_item", 7), build.line({"a": 1})):  # fmt: skip
+        payload = one(line).payload
+        assert isinstance(payload, Other)
+        assert payload.data
+    mail = message(codex_item("agent_message", author="a", content=[{"type": "text", "text": "hi"}]))
+    assert (mail.type, mail.text, mail.extra["author"]) == ("agent_message", "hi", "a")
+
+
+def test_a_subagents_source_is_kept() -> None:
+    source = {"subagent": {"thread_spawn": {"parent_thread_id": "aaaaaaaa"}}}
+    payload = one(codex_meta(source=source)).payload
+    assert getattr(payload, "extra", {})["source"] == source
+
+
+# -- content never raises, and the fast way is the right way ----------------------------------
+
+JUNK: tuple[Any, ...] = (None, True, -1, 2**70, 1.5, "", "x", [], ["x"], [None], [[1]], {}, {"a": 1},
+                         {"type": []}, [{"type": {}, "text": 1}], [{"text": None}])  # fmt: skip
+
+
+def mangled(value: Any, random: random.Random) -> Any:
+    """The value with junk in some of its places."""
+    if random.random() < 0.15:
+        return random.choice(JUNK)
+    if isinstance(value, dict):
+        return {key: mangled(item, random) for key, item in value.items() if random.random() > 0.05}
+    if isinstance(value, list):
+        return [mangled(item, random) for item in value]
+    return value
+
+
+def samples() -> list[bytes]:
+    compacted = {"message": "m", "replacement_history": [{"type": "message", "content": "x"}]}
+    return [
+        *build.codex_healthy(), *old_log(), *(line for case in ENDINGS.values() for line in case[0]),
+        codex_line("compacted", compacted), codex_event("thread_rolled_back", num_turns=1),
+        codex_item("web_search_call", action={"query": "x"}), output([{"type": "text", "text": "x"}]),
+        codex_item("image_generation_call", id="i", result="AAAA", revised_prompt="p"),
+        output('{"output":"x","metadata":{"exit_code":1}}'), codex_item("reasoning", summary=[]),
+        codex_item("custom_tool_call_output", call_id="c", output="Exit code: 0\nOutput:\n"),
+        codex_event("mcp_tool_call_end", invocation={"server": "s", "tool": "t"}, result={"Err": "x"}),
+        codex_event("item_completed", item={"type": "CommandExecution", "id": "c", "exit_code": 1}),
+        said("developer", "x"), said("user", "# AGENTS.md instructions"), codex_call("c2"),
+    ]  # fmt: skip
+
+
+def test_fields_of_wrong_types_raise_nothing_and_lose_nothing() -> None:
+    chance = random.Random(7)
+    for line in samples():
+        for _ in range(40):
+            value = mangled(codec.loads(line), chance)
+            if not isinstance(value, dict):
+                continue
+            records = FORMAT.decode(value, Span(1, 0, 1))
+            assert records
+            assert [record.part for record in records] == list(range(len(records)))
+            FORMAT.ending(records)
+            FORMAT.describe("x.jsonl", records, records)
+            data = codec.dumps(value)
+            assert FORMAT.classify(data) == decoded_bits(FORMAT, data)
+
+
+def test_a_line_is_classified_as_it_decodes() -> None:
+    for line in samples():
+        data = line.rstrip(b"\n")
+        assert FORMAT.classify(data) == decoded_bits(FORMAT, data), data
+        assert FORMAT.classify(data[:-9]) == decoded_bits(FORMAT, data[:-9]), data
+
+
+def test_text_in_a_line_does_not_make_it_another_line() -> None:
+    fake = '","type":"event_msg","payload":{"type":"token_count"'
+    data = codec.dumps({"timestamp": fake, "type": "response_item",
+                        "payload": {"type": "message", "role": "user", "content": fake}})  # fmt: skip
+    assert FORMAT.classify(data) == decoded_bits(FORMAT, data)
+
+
+# -- the sample logs --------------------------------------------------------------------------
+
+cases = pytest.mark.skipif(not CASES, reason="SESSIONLOG_CASES names no folder of sample logs")
+
+MADE = {
+    "1-normal": (1, 3, 3, 0, 0, "complete", True),
+    "2-kill": (1, 2, 3, 1, 0, "unfinished", None),
+    "3-int": (1, 2, 2, 0, 0, "complete", False),
+    "4-resume-killed": (2, 4, 4, 1, 0, "complete", True),
+    "7a-cut-last-line/after.jsonl": (2, 4, 4, 2, 1, "complete", True),
+    "7a-cut-last-line/before.jsonl": (1, 2, 3, 2, 1, "truncated", None),
+    "8-own-fork": (1, 2, 1, 0, 0, "complete", True),
+}
+"""users, assistants, calls, open calls, damages, status, ok: as the samples' own table says."""
+
+
+@cases
+@pytest.mark.parametrize("name", MADE)
+def test_the_clients_own_logs_give_the_right_reading(name: str) -> None:
+    path = Path(CASES, "made", "codex", name)
+    path = path if path.is_file() else next(path.glob("*.jsonl"))
+    read = load(path)
+    assert (read.users, read.assistants, read.calls, len(read.open_calls), len(read.damages),
+            str(read.status), read.ok) == MADE[name]  # fmt: skip
+    row = glance(str(path))
+    assert (row.status, row.ok, row.reason, row.id) == (read.status, read.ok, read.reason, read.id)
+
+
+@cases
+def test_labelled_logs_give_the_right_reading() -> None:
+    labels = json.loads(Path(CASES, "why", "labels.json").read_bytes())["logs"]
+    seen = 0
+    for label in labels:
+        if label["format"] != "codex":
+            continue
+        read = load(Path(CASES, "why", label["file"]))
+        oks = [label["ok"], *label.get("ok_accept", [])]
+        assert (read.status, len(read.open_calls)) == (label["status"], label["open_calls"]), label
+        assert read.ok in oks, label
+        assert read.reason == label["reason"], label
+        assert len(read.damages) == label["damages"], label
+        flying = [(call["tool"], call["call_id"]) for call in label["in_flight"]]
+        assert [(call.tool, call.call_id) for call in read.in_flight] == flying, label
+        seen += 1
+    assert seen
+
+
+@cases
+def test_lines_of_sample_logs_are_classified_as_they_decode() -> None:
+    paths = [path for path in Path(CASES).rglob("*.jsonl") if "codex" in path.parts]
+    for path in paths:
+        for line in split(path.read_bytes()):
+            assert FORMAT.classify(line.data) == decoded_bits(FORMAT, line.data), (path, line.number)
+    assert paths

@@ -1,0 +1,29 @@
+"""Short names of tools for a column of seven: the detail of a row has the name as it stands."""
+
+from __future__ import annotations
+
+from sessionlog.text import one_line
+
+_SHORT = {
+    "exec_command": "exec", "write_stdin": "stdin", "apply_patch": "patch",
+    "update_plan": "plan", "view_image": "image", "shell_command": "shell",
+    "run_shell_command": "shell", "local_shell_call": "shell", "container.exec": "shell",
+    "read_file": "read", "read_many_files": "read", "write_file": "write", "edit_file": "edit",
+    "str_replace_editor": "edit", "str_replace_based_edit_tool": "edit", "replace": "edit",
+    "list_directory": "ls", "list_dir": "ls", "search_file_content": "grep",
+    "grep_search": "grep", "web_search": "search", "web_fetch": "fetch",
+    "google_web_search": "search", "web_search_call": "search",
+    "todowrite": "todo", "todo_write": "todo", "todoread": "todo", "multiedit": "edit",
+    "notebookedit": "edit", "bashoutput": "output", "killbash": "kill", "killshell": "kill",
+    "webfetch": "fetch", "websearch": "search", "exitplanmode": "plan", "agent": "task",
+}  # fmt: skip
+
+
+def label_of(name: str) -> str:
+    """The label of a call's row; "" for a tool without a name.
+
+    A tool of a server (``mcp__server__tool``) is its own name, what agents call alike is alike.
+    """
+    own = name.rpartition("__")[2] or name
+    label = one_line(own)
+    return _SHORT.get(label.lower(), label.lower() if label.istitle() and label.isalpha() else label)
