@@ -13,12 +13,14 @@ import os
 import sys
 import time
 from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
 from typing import Any, NoReturn
 
 from sessionlog import shown
 from sessionlog.errors import DamagedLog, LogInUse, SessionLogError
 from sessionlog.listing import FEW, age_of, find, logs_in, look
 from sessionlog.paths import default_folders
+from sessionlog.reader import refusal
 from sessionlog.records import Entry, Status, moment
 from sessionlog.spread import spread
 from sessionlog.text import ago, one_line, pad, visible
@@ -288,41 +290,48 @@ def _check_lines(found: dict[str, Any]) -> Iterable[str]:
 
 def _repair(options: argparse.Namespace) -> int:
     from sessionlog.reader import load
-    from sessionlog.repairs import plan_repair, repair
+    from sessionlog.repairs import apply_repair, plan_repair
 
     source = _found(options, options.ref).path
     plan = plan_repair(load(source))
-    path = None
-    if not options.dry_run and (plan.needed or options.out):
-        path = str(repair(source, options.out, force=options.force))
+    path = _applied(plan, apply_repair, options) if plan.needed or options.out else None
     answer = {
-        "source": source, "path": path, "id": plan.id if plan.needed else None,
+        "source": source, "path": path, "id": _id_of(path, plan) if plan.needed else None,
         "closed": _closed(plan.closed), "moved": list(plan.moved),
         "dropped": [shown.of_damage(damage) for damage in plan.dropped],
     }  # fmt: skip
-    if options.json:
-        _print([shown.json_line(answer)])
-    else:
-        _print(_made(answer, "nothing to repair; nothing written"))
+    nothing = "nothing written" if plan.needed else "nothing to repair; nothing written"
+    _print([shown.json_line(answer)] if options.json else _made(answer, nothing))
     return DONE
 
 
 def _fork(options: argparse.Namespace) -> int:
-    from sessionlog.forks import fork, plan_fork
+    from sessionlog.forks import apply_fork, plan_fork
     from sessionlog.reader import load
 
     source = _found(options, options.ref).path
-    mend = not options.no_repair
-    plan = plan_fork(load(source), options.at, repair=mend)
-    path = None
-    if not options.dry_run:
-        path = str(fork(source, options.at, options.out, repair=mend, force=options.force))
+    plan = plan_fork(load(source), options.at, repair=not options.no_repair)
+    path = _applied(plan, apply_fork, options)
     answer = {
-        "source": source, "at": plan.at, "path": path, "id": plan.id,
+        "source": source, "at": plan.at, "path": path, "id": _id_of(path, plan),
         "messages": plan.messages, "closed": _closed(plan.closed),
     }  # fmt: skip
     _print([shown.json_line(answer)] if options.json else _made(answer, "nothing written"))
     return DONE
+
+
+def _applied(plan: Any, apply: Callable[..., Path], options: argparse.Namespace) -> str | None:
+    """The path of the new log; None after a dry run, which is refused where the doing would be."""
+    if not options.dry_run:
+        return str(apply(plan, options.out, force=options.force))
+    if plan.refused is not None and not options.force:
+        raise refusal(plan.source, plan.refused)
+    return None
+
+
+def _id_of(path: str | None, plan: Any) -> str:
+    """A log answers to its file's name."""
+    return Path(path).name.removesuffix(".jsonl") if path else str(plan.id)
 
 
 def _closed(calls: Iterable[Any]) -> list[dict[str, Any]]:

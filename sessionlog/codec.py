@@ -23,11 +23,15 @@ from sessionlog.records import Damage, Span
 MAX_DEPTH = 200
 """Deepest nesting that is read or written: the same on the fast and on the slow path."""
 
+_AROUND = 8
+"""Levels that may be put around what was read, so that it can be printed."""
+_TRIES = 64
+"""How often the bytes of a broken line may be looked at to find whole objects in it."""
 _DIGITS = bytes.maketrans(b"123456789", b"0" * 9)
 _LONG_NUMBER = b"0" * 19
 _TOKENS = re.compile(rb'"(?:[^"\\]|\\.)*"|[\[\]{}]', re.DOTALL)
 _BLANK = b" \t\r"
-_ALONE = re.compile(r'[ \t\r\0]*+[^ \t\r\0{}\[\],:"]?+[ \t\r\0]*+(?:\{|\Z)')
+_FILLER = " \t\r\0"
 _BOM = b"\xef\xbb\xbf"
 
 
@@ -125,7 +129,7 @@ def _depth(data: bytes) -> int:
 
 def _plain(value: Any, depth: int) -> Any:
     """What json.dumps would refuse or write as no JSON, made plain."""
-    if depth > MAX_DEPTH:
+    if depth > MAX_DEPTH + _AROUND:
         raise ValueError(f"nested deeper than {MAX_DEPTH} levels")
     if isinstance(value, dict):
         return {str(key): _plain(item, depth + 1) for key, item in value.items()}
@@ -139,13 +143,14 @@ def _plain(value: Any, depth: int) -> Any:
 def _salvage(line: Line, plausible: Callable[[dict[str, Any]], bool] | None) -> Parsed:
     """Objects and losses of a line that does not decode as a whole. O(bytes of the line).
 
-    A failed attempt says where the text stopped making sense; the next whole object can only
-    begin there or later (two bytes before, when its first quote closed a torn string).
+    A record that was torn behind a colon takes the next one on the line for its value, so every
+    object inside a failed one is tried, too; what they cost together is bounded.
     """
     data = line.data
     text = data.decode("utf-8", "surrogateescape")
     decoder = json.JSONDecoder(parse_int=_integer)
     too_deep = _depth(data) > MAX_DEPTH
+    budget = _TRIES * len(text)
     objects: list[tuple[dict[str, Any], Span]] = []
     mild: list[Damage] = []
     at = byte = 0
@@ -159,9 +164,9 @@ def _salvage(line: Line, plausible: Callable[[dict[str, Any]], bool] | None) -> 
         try:
             value, end = decoder.raw_decode(text, start)
         except ValueError as error:
-            wrong = getattr(error, "pos", start)
-            skip = max(text.find('{"', max(wrong - 2, start + 1)), -1)
-            if skip < 0:
+            budget -= _cost(error, start, len(text))
+            skip = text.find('{"', start + 1)
+            if skip < 0 or budget < 0:
                 break
             byte += _bytes(text, at, skip)
             at = skip
@@ -170,7 +175,8 @@ def _salvage(line: Line, plausible: Callable[[dict[str, Any]], bool] | None) -> 
             break
         length = _bytes(text, start, end)
         span = Span(line.number, line.offset + byte, length)
-        if _stands_alone(text, end) and (start == 0 or plausible is None or plausible(value)):
+        likely = plausible is None or plausible(value)
+        if not _nested(text, start, end) if likely else start == 0 and _ends(text, end) in "{":
             clean = data[byte : byte + length]
             try:
                 clean.decode("utf-8")
@@ -187,16 +193,30 @@ def _salvage(line: Line, plausible: Callable[[dict[str, Any]], bool] | None) -> 
     return Parsed(objects, sorted(mild + losses, key=lambda damage: damage.span.offset))
 
 
+def _cost(error: ValueError, start: int, end: int) -> int:
+    """Characters that a failed attempt looked at."""
+    if not isinstance(error, json.JSONDecodeError) or error.msg.startswith("Unterminated"):
+        return end - start
+    return error.pos - start + 1
+
+
 def _bytes(text: str, start: int, end: int) -> int:
     return len(text[start:end].encode("utf-8", "surrogateescape"))
 
 
-def _stands_alone(text: str, end: int) -> bool:
-    """Is what follows an object the end of the line, filler, or the start of another one?
+def _nested(text: str, start: int, end: int) -> bool:
+    """Is an object a piece of the one around it? Torn text may stand right before or behind a
+    whole record, but hardly both as if it were a value there."""
+    while start and text[start - 1] in _FILLER:
+        start -= 1
+    return start > 0 and text[start - 1] in ":,[" and _ends(text, end) in (",", "}", "]")
 
-    One stray character between may have been the line feed.
-    """
-    return _ALONE.match(text, end) is not None
+
+def _ends(text: str, end: int) -> str:
+    """The first character behind an object that is not filler; "" at the end of the line."""
+    while end < len(text) and text[end] in _FILLER:
+        end += 1
+    return text[end : end + 1]
 
 
 def _losses(
@@ -213,6 +233,8 @@ def _losses(
         last = end == len(line.data) and not line.ended
         if not gap.strip(b"\0" + _BLANK):
             why = "NUL bytes"
+        elif len(gap.strip(b"\0" + _BLANK)) == 1 and salvaged:
+            why = "a stray byte"
         elif too_deep:
             why = f"nested deeper than {MAX_DEPTH} levels"
         elif last:

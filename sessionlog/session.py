@@ -15,6 +15,7 @@ from sessionlog import codec
 from sessionlog.conversation import repair_messages
 from sessionlog.formats.base import Format, in_flight
 from sessionlog.pairing import Pairing
+from sessionlog.pairing import Pairing
 from sessionlog.records import (
     Damage,
     Ending,

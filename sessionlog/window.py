@@ -38,20 +38,29 @@ _SEAL = 256
 """First bytes of a file that tell whether it is still the same one."""
 
 
+class Stretch(NamedTuple):
+    """The bytes of the lines that start in one chunk; b"" when none does."""
+
+    offset: int
+    """Where its first line begins."""
+    data: bytes
+    """Without the last line feed when `cut`, else as it stands in the file."""
+    end: int
+    """Behind the last line's bytes, its LF not counted."""
+    cut: int = 0
+    """Bytes of the last line that are in `data` when it is a long one, else 0."""
+
+
 class Lines(NamedTuple):
     """The lines that start in one chunk."""
 
     lines: list[Line]
     end: int
-    """Behind the last line's bytes, its LF not counted; further than its data where only the
-    head of a long line was read."""
-    data: bytes = b""
+    """Behind the last line's bytes, its LF not counted; further than its data when `cut`."""
+    cut: bool
+    """Is the last line a long one, of which only the head is here?"""
+    data: bytes
     """The bytes of the lines in one piece."""
-
-    @property
-    def cut(self) -> bool:
-        """Is the last line a long one, of which only the head is here?"""
-        return bool(self.lines) and self.end - self.lines[-1].offset > len(self.lines[-1].data)
 
 
 class Strip:
@@ -94,28 +103,35 @@ class Strip:
         """The bytes in whose range chunk `number` starts its lines, for a raw search."""
         return self.read(number * CHUNK, CHUNK)
 
-    def lines(self, number: int) -> Lines:
-        """The lines that start in chunk `number`; of a line longer than LONG only HEAD bytes.
+    def stretch(self, number: int) -> Stretch:
+        """The bytes of the lines that start in chunk `number`.
 
-        Reads the chunk and the rest of its last line.
+        Reads the chunk and the rest of its last line; of one longer than LONG only HEAD bytes.
         """
         base = number * CHUNK
         before = 1 if base else 0
         data = self.read(base - before, CHUNK + before)
         start = data.find(b"\n") + 1 if before else 0
         if (before and not start) or start >= len(data):
-            return Lines([], min(base + CHUNK, self.size))
-        data = data[start:]
+            return Stretch(base, b"", min(base + CHUNK, self.size))
         offset = base - before + start
+        behind = base - before + len(data)
         if data.endswith(b"\n"):
-            return Lines(split(data, offset, 0), offset + len(data) - 1, data)
-        last = data.rfind(b"\n") + 1
-        end = self.line_end(offset + len(data))
-        if end - (offset + last) > LONG:
-            head = Line(0, offset + last, self.read(offset + last, HEAD), end < self.size)
-            return Lines([*split(data[:last], offset, 0), head], end, data[:last] + head.data)
-        data += self.read(offset + len(data), end - offset - len(data) + 1)
-        return Lines(split(data, offset, 0), end, data)
+            return Stretch(offset, data[start:], behind - 1)
+        last = max(data.rfind(b"\n") + 1, start)
+        end = self.line_end(behind)
+        begins = base - before + last
+        if end - begins > LONG:
+            return Stretch(offset, data[start:last] + self.read(begins, HEAD), end, HEAD)
+        return Stretch(offset, data[start:] + self.read(behind, end - behind + 1), end)
+
+    def lines(self, number: int) -> Lines:
+        """The lines that start in chunk `number`; the last may be the head of a long one."""
+        offset, data, end, cut = self.stretch(number)
+        lines = split(data, offset, 0) if data else []
+        if cut:  # the head may hold no LF, and the line has one
+            lines[-1] = lines[-1]._replace(ended=end < self.size)
+        return Lines(lines, end, bool(cut), data)
 
     def line_end(self, offset: int) -> int:
         """Offset of the first LF at or after `offset`, or where the looking ended.

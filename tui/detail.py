@@ -162,7 +162,7 @@ def _message(message: Message, look: Look) -> Iterator[Line]:
 
 def _plain(value: Any) -> dict[str, Any]:
     """The fields of a value that say something."""
-    names = [name for name in value.__slots__ if name not in ("extra", "failure")]
+    names = [name for name in value._fields if name not in ("extra", "failure")]
     return {name: item for name in names if (item := getattr(value, name)) not in ("", 0, None)}
 
 

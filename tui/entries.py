@@ -16,7 +16,7 @@ from datetime import datetime
 from sessionlog.records import Entry, moment
 from sessionlog.text import ago, clip, one_line, pad, visible, width
 from tui.lines import Line, Piece
-from tui.signs import COLOURS, SIGNS, badge, is_troubled, state_of
+from tui.signs import COLOURS, SIGNS, WORDS, badge, is_troubled, state_of
 
 TABLE = 60
 """Columns from which on the list is a table."""
@@ -214,7 +214,7 @@ def title(columns: int, focused: bool, right: str) -> Line:
 
 def hidden(of: int, why: Filter, columns: int) -> list[Line]:
     """What is shown where the filter hides every session."""
-    words = [f"only {why.state}"] if why.state else []
+    words = [f"only {WORDS[why.state]}"] if why.state else []
     words += [f"“{visible(why.text)}”"] if why.text else []
     said = f" 0 of {of} · {' · '.join(words)} "
     return [Line([]), Line([(said, "fg")]), Line([(" o a", "fg-1 bold"), (" shows all", "fg-2")])]

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 from sessionlog import codec
 from sessionlog.records import Event, Message, Meta, Other, Record, Reset, Result
-from sessionlog.window import HEAD, LONG, Strip
+from sessionlog.window import LONG, Strip
 from tui.rows import Row
 
 _BLOCK = 1 << 20
@@ -34,12 +34,13 @@ class Needle:
 
     def in_chunk(self, strip: Strip, number: int) -> bool:
         """Do the lines that start in a chunk hold it?"""
-        found = strip.lines(number)
+        found = strip.stretch(number)
         if self.in_bytes(found.data):
             return True
         if not found.cut:
             return False
-        offset, overlap = found.lines[-1].offset + HEAD, max(map(len, self.spellings))
+        overlap = max(map(len, self.spellings))
+        offset = found.offset + len(found.data)
         while offset < found.end:
             if self.in_bytes(strip.read(offset - overlap, _BLOCK + overlap)):
                 return True
@@ -48,7 +49,7 @@ class Needle:
 
     def count(self, strip: Strip, number: int) -> int:
         """How often the lines that start in a chunk hold it, as bytes."""
-        data = strip.lines(number).data
+        data = strip.stretch(number).data
         if self.any_case:
             data = data.lower()
         return sum(data.count(spelling) for spelling in self.spellings)

@@ -26,4 +26,5 @@ def label_of(name: str) -> str:
     """
     own = name.rpartition("__")[2] or name
     label = one_line(own)
-    return _SHORT.get(label.lower(), label.lower() if label.istitle() and label.isalpha() else label)
+    plain = label.isalpha() and label.istitle()
+    return _SHORT.get(label.lower(), label.lower() if plain else label)

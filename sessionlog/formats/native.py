@@ -75,7 +75,8 @@ class Native:
         return _torn_head(head.name, head.data.strip(b"\0 \t\r\n"))
 
     def plausible(self, value: dict[str, Any]) -> bool:
-        return isinstance(value.get("kind"), str)
+        kind = value.get("kind")  # pieces of records have one too: activities, events
+        return isinstance(kind, str) and ("at" in value or isinstance(value.get(kind), dict))
 
     def decode(self, value: dict[str, Any], span: Span) -> list[Record]:
         kind, at = text_of(value.get("kind")), text_of(value.get("at"))

@@ -28,7 +28,7 @@ from sessionlog.records import (
     Result,
 )
 
-_ESCAPES = ((b"<", b"\\u003c"), (b">", b"\\u003e"), (b"&", b"\\u0026"))
+_ESCAPES = ((0x3C, b"<", b"\\u003c"), (0x3E, b">", b"\\u003e"), (0x26, b"&", b"\\u0026"))
 _SEPARATORS = ((b"\xe2\x80\xa8", b"\\u2028"), (b"\xe2\x80\xa9", b"\\u2029"))
 _TEXTS = ("task", "model", "provider", "driver", "workdir")
 _SECOND = 1_000_000_000
@@ -63,17 +63,24 @@ def encode(payload: Payload, at: str) -> bytes:
         record[kind] = _BODIES[kind](payload)
     try:
         data = codec.dumps(record)
-        if data.count(b"{") + data.count(b"[") > codec.MAX_DEPTH:
-            codec.loads(data)  # refuses what nests too deep
+        if _nests(payload) and data.count(b"{") + data.count(b"[") > codec.MAX_DEPTH:
+            codec.loads(data)  # refuses what could not be read back
     except ValueError as error:
         raise NotPossible(f"this {kind} cannot be written as a record: {error}") from None
     return _escaped(data) + b"\n"
 
 
+def _nests(payload: Payload) -> bool:
+    """Does it hold values of the caller's making?"""
+    if isinstance(payload, Message):
+        return bool(payload.activity or payload.images or payload.extra)
+    return not isinstance(payload, Event) or bool(payload.extra)
+
+
 def _escaped(data: bytes) -> bytes:
     """Go's escapes. The characters stand only inside strings, so bytes will do."""
-    for plain, escape in _ESCAPES:
-        if plain in data:
+    for byte, plain, escape in _ESCAPES:
+        if byte in data:
             data = data.replace(plain, escape)
     if not data.isascii():
         for plain, escape in _SEPARATORS:
@@ -154,8 +161,9 @@ def _result(result: Result) -> dict[str, Any]:
 
 
 def _with(body: dict[str, Any], extra: Mapping[str, Any]) -> dict[str, Any]:
-    for name, value in extra.items():
-        body.setdefault(name, value)
+    if extra:
+        for name, value in extra.items():
+            body.setdefault(name, value)
     return body
 
 

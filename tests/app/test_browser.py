@@ -199,9 +199,7 @@ async def test_a_fork_at_a_call_holds_its_result_and_at_an_open_call_what_is_bef
 ) -> None:
     path = night(tmp_path) / "20261127-223000.jsonl"
     async with opened(path) as (pilot, _):
-        await pilot.press("f")  # on the end of the log
-        await until(pilot, lambda: "Fork at 5" in shown(pilot))
-        await pilot.press("escape", "k", "f")  # on the open call, message 5
+        await pilot.press("f")  # on the open call, message 5
         await until(pilot, lambda: "Fork at 4" in shown(pilot))
         await pilot.press("escape", "k", "k", "f")  # on the call with a result, messages 2 and 3
         await until(pilot, lambda: "Fork at 3" in shown(pilot))

@@ -324,6 +324,11 @@ ENDINGS = {
                 "while the model answered"),
     "going on": ([said("assistant", "x"), COMPLETE, STARTED, said("user", "more")],
                  False, None, None, "while the model answered"),
+    "said after the end": ([COMPLETE, said("user", "more")], False, None, None,
+                           "while the model answered"),
+    "context after the end": ([COMPLETE, said("developer", "be brief")], True, None, True, "done"),
+    "an error passed": ([codex_event("error", **ERROR), said("assistant", "x")],
+                        False, None, None, "no ending recorded"),
     "an error overcome": ([codex_event("error", **ERROR), said("assistant", "x"), COMPLETE],
                           True, None, True, "done"),
 }  # fmt: skip

@@ -408,6 +408,9 @@ class TimelineView(LineWidget, can_focus=True):
         tally, timeline = self._tally, self.timeline
         if tally is None or timeline is None:
             return
+        if self._looking is not None:  # the row comes before the number
+            self.set_timer(_TELL, self._count_on)
+            return
         done = tally.work(timeline.log.strip, _SLICE / 2)
         self.post_message(self.FoundCount(tally.count, done))
         if done:
