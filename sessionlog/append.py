@@ -84,7 +84,7 @@ class Appender:
         if self._holder < 0:
             return
         try:
-            if self._distrusted:
+            if self._unsynced and self._distrusted:
                 self._renew()
             elif self._unsynced:
                 self._disk.sync(self._fd)

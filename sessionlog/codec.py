@@ -176,7 +176,11 @@ def _salvage(line: Line, plausible: Callable[[dict[str, Any]], bool] | None) -> 
         length = _bytes(text, start, end)
         span = Span(line.number, line.offset + byte, length)
         likely = plausible is None or plausible(value)
-        if not _nested(text, start, end) if likely else start == 0 and _ends(text, end) in "{":
+        if likely:
+            taken = not _nested(text, start, end, line.ended)
+        else:
+            taken = start == 0 and _ends(text, end) in "{"
+        if taken:
             clean = data[byte : byte + length]
             try:
                 clean.decode("utf-8")
@@ -204,12 +208,15 @@ def _bytes(text: str, start: int, end: int) -> int:
     return len(text[start:end].encode("utf-8", "surrogateescape"))
 
 
-def _nested(text: str, start: int, end: int) -> bool:
+def _nested(text: str, start: int, end: int, ended: bool) -> bool:
     """Is an object a piece of the one around it? Torn text may stand right before or behind a
-    whole record, but hardly both as if it were a value there."""
+    whole record, but hardly both as if it were a value there; a torn line may end at a value."""
     while start and text[start - 1] in _FILLER:
         start -= 1
-    return start > 0 and text[start - 1] in ":,[" and _ends(text, end) in (",", "}", "]")
+    if start == 0 or text[start - 1] not in ":,[":
+        return False
+    after = _ends(text, end)
+    return after in (",", "}", "]") or not (after or ended)
 
 
 def _ends(text: str, end: int) -> str:

@@ -221,10 +221,9 @@ class _Ends:
             for line in lines:
                 yield from decode(self._form, line)[0]
                 done = line.offset + len(line.data) + 1
-            if whole or done >= FAR:
+            if whole or done >= FAR or (not lines and len(data) >= FAR):
                 return
-            want = BLOCK if lines else 2 * len(data)
-            data = os.pread(self._fd, min(max(want, 2 * len(data)), FAR), done)
+            data = os.pread(self._fd, min(2 * len(data), FAR), done)
 
     def newest_first(self) -> Iterator[Record]:
         """From the last record back, as far as FAR goes; what was decoded once is kept."""

@@ -17,7 +17,7 @@ from sessionlog.formats.base import COUNT, LOUD, RESET, TROUBLE, USER, Format, b
 from sessionlog.framing import Line
 from sessionlog.window import CHUNK, Lines, Strip, long_records
 
-SLICE = 0.002
+SLICE = 0.003
 """Seconds of work between two pauses: a screen in the same process stays alive."""
 PAUSE = 0.001
 _MOST = 0xFFFF
@@ -138,7 +138,7 @@ class Marks:
         messages = users = troubles = louds = 0
         for line in found.lines:
             bits = classify(line.data)
-            if bits & COUNT == COUNT or line is long:
+            if bits & COUNT == COUNT or line is long or _is_mixed(line.data):
                 bits, count = self._slowly(line, found)
             else:
                 count = bits & COUNT
@@ -166,3 +166,15 @@ class Marks:
             records = [r for value, span in parsed.objects for r in self.form.decode(value, span)]
             lost = TROUBLE | LOUD if parsed.damages else 0
         return bits_of(records) | lost, sum(record.kind == "message" for record in records)
+
+
+def _is_mixed(data: bytes) -> bool:
+    """May the line hold more than one record, or a torn one? Then its first bytes do not tell.
+
+    A torn record leaves a quote or a brace open; text with single braces costs a decoding.
+    """
+    return (
+        data.count(b"{") != data.count(b"}")
+        or (data.count(b'"') - data.count(b'\\"')) % 2 == 1
+        or b'}{"' in data
+    )

@@ -16,20 +16,20 @@ from sessionlog.writer import Writer
 
 _DROPPED = ("token", "reasoningToken")
 """Narration of single tokens: the message says it all again."""
-WAITING = 10_000
-"""Records that wait at most. Then events are given up first, as they are never state; `problem`
-says how many are lost."""
+_WAITING = 10_000
 
 
 class Recorder:
     """Takes a run's messages, events, resets and result, from any thread.
 
     `Recorder(None)` takes them and does nothing, so that an agent without a log needs no other
-    code.
+    code. At most `waiting` records wait for the disk; then events are given up first, as they are
+    never state.
     """
 
-    def __init__(self, writer: Writer | None) -> None:
+    def __init__(self, writer: Writer | None, waiting: int = _WAITING) -> None:
         self._writer = writer
+        self._most = waiting
         self._lock = threading.Lock()
         self._waiting: list[tuple[Payload, str]] = []
         self._lost = 0
@@ -70,8 +70,6 @@ class Recorder:
             return
         with self._lock:
             self._waiting.append((payload, stamp()))
-            if len(self._waiting) > WAITING:
-                self._give_up_one()
             self._flush(self._writer)
 
     def _give_up_one(self) -> None:
@@ -97,6 +95,8 @@ class Recorder:
                 self._lose(1, str(error) or type(error).__name__)
             done += 1
         del self._waiting[:done]
+        if len(self._waiting) > self._most:
+            self._give_up_one()
         self._tell(why)
 
     def _lose(self, count: int, why: str) -> None:

@@ -15,7 +15,6 @@ from sessionlog import codec
 from sessionlog.conversation import repair_messages
 from sessionlog.formats.base import Format, in_flight
 from sessionlog.pairing import Pairing
-from sessionlog.pairing import Pairing
 from sessionlog.records import (
     Damage,
     Ending,
@@ -217,6 +216,7 @@ def fold(
     alive: str | None = None,
 ) -> Session:
     """Make a Session of a log's records, in file order. O(records)."""
+    records = _own_run(records)
     described = form.describe(path, iter(records), reversed(records))
     history, context = _history(records)
     return Session(
@@ -233,6 +233,17 @@ def fold(
         alive=alive,
         size=size,
     )
+
+
+def _own_run(records: Sequence[Record]) -> Sequence[Record]:
+    """A subagent's own log is all side chain: seen by itself, it is a run like any other."""
+    messages = [r.payload for r in records if isinstance(r.payload, Message)]
+    if not messages or not all(message.sidechain for message in messages):
+        return records
+    return [
+        r._replace(payload=r.payload._replace(sidechain="")) if isinstance(r.payload, Message) else r
+        for r in records
+    ]
 
 
 def _history(records: Sequence[Record]) -> tuple[tuple[Numbered, ...], tuple[Message, ...]]:

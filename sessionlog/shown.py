@@ -60,7 +60,7 @@ def time_of(at: str) -> str | None:
     if _TIME.fullmatch(at):
         return at
     time = moment(at)
-    return time and time.isoformat().replace("+00:00", "Z")
+    return None if time is None else time.isoformat().replace("+00:00", "Z")
 
 
 def of_entry(entry: Entry) -> dict[str, Any]:

@@ -147,8 +147,8 @@ def codex_said(role: str, *texts: str, seconds: float = 1, **more: Any) -> bytes
 
 
 def codex_call(id: str, command: str = "ls", seconds: float = 2) -> bytes:
-    arguments = json.dumps({"cmd": command})
-    return codex_item("function_call", seconds, name="exec_command", arguments=arguments, call_id=id)
+    asked = {"name": "exec_command", "arguments": json.dumps({"cmd": command})}
+    return codex_item("function_call", seconds, **asked, call_id=id)
 
 
 def codex_output(id: str, text: str = "done", code: int = 0, seconds: float = 3) -> bytes:

@@ -34,7 +34,8 @@ def night(folder: Path) -> Path:
         build.request("c2", arguments='{"command":"go test -race"}', seconds=1812),
     ])  # fmt: skip
     build.log(folder / "20261127-221000.jsonl", [
-        build.meta("20261127-221000", "Backfill invoices", 600), build.message("user", "Begin.", 601),
+        build.meta("20261127-221000", "Backfill invoices", 600),
+        build.message("user", "Begin.", 601),
     ], tail=b'{"kind":"message","at":"2026-')  # fmt: skip
     build.log(folder / "20261127-220000.jsonl", build.healthy())
     return folder

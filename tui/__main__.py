@@ -132,7 +132,8 @@ def _demo(words: list[str]) -> int:
 
 
 def _screen(paths: Sequence[str], theme: str) -> int:
-    # a collection while modules are loaded only walks over what will stay anyway
+    # a collection while modules are loaded only walks over what will stay anyway; the app turns
+    # it on when it has painted
     import gc
 
     gc.disable()
@@ -147,8 +148,6 @@ def _screen(paths: Sequence[str], theme: str) -> int:
     from tui.app import InspectorApp
 
     app = InspectorApp(catalogue, theme=theme, plain=_is_plain())
-    gc.freeze()
-    gc.enable()
     app.run()
     return app.return_code or 0
 

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import gc
 import time
 from collections.abc import Callable, Iterable
 from functools import partial
+from typing import ClassVar
 
 from textual import on
 from textual.app import App, SystemCommand
+from textual.binding import Binding, BindingType
 from textual.screen import Screen
 
 from tui import commands, messages, themes
 from tui.screens.browser import Browser
 from tui.workers import Catalogue
+
+INTERRUPTED = 130
+"""Exit code of a program that the person interrupted."""
 
 
 class InspectorApp(App[None]):
@@ -23,6 +29,9 @@ class InspectorApp(App[None]):
     Screen { background: $background; }
     CommandPalette > Vertical { width: 70%; }
     """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("ctrl+c", "interrupt", show=False, system=True)
+    ]
     ENABLE_SELECT_AUTO_SCROLL = False
     ALLOW_SELECT = False
 
@@ -40,6 +49,17 @@ class InspectorApp(App[None]):
         self._catalogue = catalogue
         self._clock = clock
         self._begin_with(theme or ("mono" if self.no_color else themes.DEFAULT))
+
+    def action_interrupt(self) -> None:
+        """ctrl+c leaves, as it does everywhere else in a terminal."""
+        self.exit(return_code=INTERRUPTED)
+
+    def on_ready(self) -> None:
+        """The first screen is there: what was loaded for it will stay, and is not looked at again
+        when garbage is collected."""
+        if not gc.isenabled():
+            gc.freeze()
+            gc.enable()
 
     def get_default_screen(self) -> Screen[None]:
         """The browser is the first screen, not one above an empty one."""

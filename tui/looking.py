@@ -7,10 +7,19 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from typing import Protocol
 
+from sessionlog.text import visible
 from sessionlog.window import Strip
 from tui.needle import Needle
-from tui.timeline import Pos, Seeking
+from tui.timeline import Pos, Seeking, Timeline
+
+SLICE = 0.008
+"""Seconds that a look works between two frames."""
+BREATH = 0.002
+"""Seconds between two slices: keys and paints come first."""
+PATIENCE = 0.25
+"""Seconds between two tries to count while a look goes on."""
 
 Clock = Callable[[], float]
 
@@ -57,3 +66,95 @@ class Tally:
             if clock() >= due:
                 break
         return self._number >= strip.chunks
+
+
+class Asks(Protocol):
+    """What a Searcher needs of the pane that it looks for."""
+
+    def later(self, seconds: float, act: Callable[[], None]) -> None:
+        """Call `act` after so long, frames and keys in between."""
+
+    def found(self, pos: Pos) -> None:
+        """The row that was looked for."""
+
+    def missed(self, words: str) -> None:
+        """There is none: "no error below"."""
+
+    def looked(self) -> None:
+        """`progress` is another."""
+
+    def tallied(self, count: int, done: bool) -> None:
+        """How often the text stands in the log, so far or (`done`) in all."""
+
+
+class Searcher:
+    """The looks of one pane: one at a time, in slices, and the count of a text after them."""
+
+    def __init__(self, pane: Asks) -> None:
+        self._pane = pane
+        self._look: Look | None = None
+        self._tally: Tally | None = None
+        self.needle: Needle | None = None
+        """The text that is looked for, and marked where it is shown."""
+
+    @property
+    def progress(self) -> str:
+        """How far a look is: "looking 41%"; "" when nothing is looked for."""
+        return f"looking {self._look.part:.0%}" if self._look else ""
+
+    def stop(self) -> None:
+        """End the look that goes on."""
+        self._look = None
+
+    def clear(self) -> None:
+        """End everything, the text included."""
+        self._look = self._tally = self.needle = None
+
+    def start(self, seeking: Seeking, what: str, forward: bool) -> None:
+        """Look for a row, in place of what was looked for."""
+        self._look = look = Look(seeking, f"no {what} {'below' if forward else 'above'}")
+        self._go_on(look)
+
+    def _go_on(self, look: Look) -> None:
+        if look is not self._look:
+            return
+        if not look.work(SLICE):
+            self._pane.later(BREATH, lambda: self._go_on(look))
+            self._pane.looked()
+            return
+        self._look = None
+        if look.found is None:
+            self._pane.missed(look.failing)
+        else:
+            self._pane.found(look.found)
+
+    def find(self, text: str, timeline: Timeline, at: Pos) -> None:
+        """Look for a text from the row at `at` on, and count it; "" ends that."""
+        self.clear()
+        if not text:
+            return
+        self.needle = needle = Needle(text)
+        if not needle.in_row(timeline.row(at)):
+            self.find_next(timeline, at)
+        self._tally = tally = Tally(needle)
+        self._count(tally, timeline)
+
+    def find_next(self, timeline: Timeline, at: Pos, forward: bool = True) -> None:
+        """To the next row behind (before) `at` that holds the text."""
+        needle, strip = self.needle, timeline.log.strip
+        if needle is not None:
+            seeking = timeline.seek(
+                at, needle.in_row, forward, lambda number: needle.in_chunk(strip, number)
+            )
+            self.start(seeking, visible(needle.text), forward)
+
+    def _count(self, tally: Tally, timeline: Timeline) -> None:
+        if tally is not self._tally:
+            return
+        if self._look is not None:  # the row comes before the number
+            self._pane.later(PATIENCE, lambda: self._count(tally, timeline))
+            return
+        done = tally.work(timeline.log.strip, SLICE / 2)
+        self._pane.tallied(tally.count, done)
+        if not done:
+            self._pane.later(BREATH, lambda: self._count(tally, timeline))

@@ -52,8 +52,8 @@ def state_of(entry: Entry) -> str:
 
 
 def is_troubled(entry: Entry) -> bool:
-    """Did it end otherwise than well, or does it run? Such a row has a second line."""
-    return state_of(entry) not in ("ok", "ended")
+    """Did a run end otherwise than well, or does it run? Such a row has a second line."""
+    return state_of(entry) not in ("ok", "ended", "nolog")
 
 
 def badge(damage: int | None) -> list[Piece]:

@@ -199,6 +199,21 @@ class Timeline:
         self.expanded ^= {place}
         self._shown.clear()
 
+    def fold_around(self, pos: Pos) -> Place | None:
+        """Place of the fold at a position, or of the open one that its row belongs to."""
+        number, index = pos
+        row = self.row(pos)
+        above = self.shown(number)[: index + 1]
+        fold = next((r for r in reversed(above) if r.sort == "fold"), None)
+        if fold is None or not (fold is row or any(r in fold.records for r in row.records)):
+            return None
+        return fold.place
+
+    def unfold(self, steps: int) -> None:
+        """Show so many levels more, or less."""
+        at = folds.LEVELS.index(self._level) + steps
+        self.level = folds.LEVELS[min(max(at, 0), len(folds.LEVELS) - 1)]
+
     def grown(self, change: Change) -> None:
         """The log changed: what was made of its last chunks is made again when it is shown."""
         if change.kind == "replaced":
@@ -246,6 +261,16 @@ class Timeline:
             left -= room + 1
             number, index = following
         return number, index
+
+    def count_after(self, pos: Pos | None, most: int = 1000) -> int:
+        """Shown rows behind a position, up to `most`."""
+        count = 0
+        while pos is not None and count < most:
+            following = self.step(pos, 1)
+            if following == pos:
+                break
+            pos, count = following, count + 1
+        return count
 
     def _from(self, number: int, forward: int) -> Pos | None:
         """The nearest shown row in chunk `number` or further on."""

@@ -153,11 +153,8 @@ class Viewport:
     def resize(self, width: int, height: int) -> None:
         """The cursor's row stays at its line of the pane."""
         y = self.cursor_y
-        was_bottom = y + 1 >= self.height - 2
         self.width, self.height = width, max(height, 1)
         self.renew()
-        if was_bottom:
-            y = self.height
         self._place_cursor(min(y, self.height - 1))
         self.reveal()
 

@@ -7,6 +7,7 @@ ends soon after `stopped` says so.
 from __future__ import annotations
 
 import os
+import threading
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
@@ -42,9 +43,13 @@ class Catalogue:
     known: dict[str, Entry] = field(default_factory=dict)
     grew: dict[str, float] = field(default_factory=dict)
     """When growth was seen, by a steady clock."""
+    witnessed: set[str] = field(default_factory=set)
+    """Logs whose writer was seen by better evidence: when that is gone, so is the writer, however
+    lately the log grew."""
 
     def __post_init__(self) -> None:
         self.folder = Folder(self.places)
+        self._asking: threading.Thread | None = None
 
     def begin(self, budget: float) -> None:
         """Find the logs, and read heads and tails for so many seconds: the first screenful."""
@@ -52,28 +57,44 @@ class Catalogue:
         # names of logs start with their time, nearly always: a good guess at the newest
         self.rest = sorted(self.folder.look().new, key=os.path.basename)
         self.total = len(self.rest)
-        self.take(until=lambda: time.monotonic() > end)
+        read = self._glances(until=lambda: time.monotonic() > end)
+        # whether writers live is asked of the kernel, which takes its time: meanwhile others import
+        self._asking = threading.Thread(target=self.keep, args=(read,), name="life")
+        self._asking.start()
+
+    def begun(self) -> dict[str, Entry]:
+        """What `begin` found."""
+        if self._asking is not None:
+            self._asking.join()
+            self._asking = None
+        return self.known
 
     def take(self, until: Callable[[], bool]) -> tuple[Entry, ...]:
         """Read on until told to stop; gives what was read."""
+        return self.keep(self._glances(until))
+
+    def _glances(self, until: Callable[[], bool]) -> list[Entry]:
         read = []
         while self.rest:
             read.append(glance(self.rest.pop()))
             if until():
                 break
-        return self.keep(read)
+        return read
 
     def keep(self, entries: Iterable[Entry]) -> tuple[Entry, ...]:
         """Add evidence of life and remember; gives those that differ from what was known."""
         now = time.monotonic()
-        told = [self._grown(entry, now) for entry in with_life(list(entries))]
+        seen = with_life(list(entries))
+        self.witnessed |= {entry.path for entry in seen if entry.status is Status.RUNNING}
+        told = [self._grown(entry, now) for entry in seen]
         new = tuple(entry for entry in told if self.known.get(entry.path) != entry)
         self.known.update((entry.path, entry) for entry in new)
         return new
 
     def _grown(self, entry: Entry, now: float) -> Entry:
         seen = self.grew.get(entry.path)
-        if seen is None or now - seen > _GROWTH or entry.status in (None, Status.COMPLETE):
+        ended = entry.status in (None, Status.COMPLETE, Status.RUNNING)
+        if ended or seen is None or now - seen > _GROWTH or entry.path in self.witnessed:
             return entry
         return entry._replace(status=Status.RUNNING)
 

@@ -12,8 +12,8 @@ import tempfile
 from collections.abc import Sequence
 
 from sessionlog import codec
-from sessionlog.records import Activity, Message, Result
 from sessionlog.recorder import Recorder
+from sessionlog.records import Activity, Message, Result
 from sessionlog.writer import start
 
 TASK = "Check that this machine is ready for the release build"

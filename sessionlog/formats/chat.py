@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
+from sessionlog.codec import loads
 from sessionlog.formats.base import (
     Actor,
     Description,
@@ -72,15 +73,15 @@ class Chat:
     actor: Actor | None = ChatActor()
 
     def recognises(self, head: Head) -> bool:
-        """Most of the first lines have to be turns, so that a document with a few is none."""
-        turns = sum(_is_turn(value) for value in head.values)
-        between = sum(value.get("type") in _LINES for value in head.values)
-        if not turns or any(_is_foreign(value) for value in head.values):
+        """Most of the first lines have to be turns as a whole, so that a document which holds a
+        few, one a line, is none."""
+        if not any(map(_is_turn, head.values)) or any(map(_is_foreign, head.values)):
             return False
-        lines = [line for line in split(head.data)[:_LOOK] if line.data.strip()]
-        return (turns + between) * 2 >= len(lines)
+        lines = [line.data for line in split(head.data)[:_LOOK] if line.data.strip()]
+        turns = sum(self.plausible(dict_of(_whole(data))) for data in lines)
+        return turns * 2 >= len(lines)
 
-    def plausible(self, value: dict[str, Any]) -> bool:
+    def plausible(self, value: Mapping[str, Any]) -> bool:
         return _is_turn(value) or value.get("type") in _LINES
 
     def decode(self, value: dict[str, Any], span: Span) -> list[Record]:
@@ -142,6 +143,14 @@ class Chat:
         return decoded_bits(self, data)
 
     def alive(self, path: str, session_id: str) -> str | None:
+        return None
+
+
+def _whole(data: bytes) -> Any:
+    """The value that a line is; None for one that does not decode as a whole."""
+    try:
+        return loads(data)
+    except ValueError:
         return None
 
 

@@ -98,7 +98,8 @@ class Native:
             payload = record.payload
             started = started or record.at
             if isinstance(payload, Meta):
-                return Description(_named(payload, stem), payload.task, _started(payload, stem, record))
+                started = _started(payload, stem, record)
+                return Description(_named(payload, stem), payload.task, started)
             if isinstance(payload, Message) and payload.type == "user":
                 first = first or payload.text
         return Description(Meta(id=stem), first, started)

@@ -12,12 +12,13 @@ import re
 from sessionlog import codec
 from sessionlog.formats.base import Format, Head
 from sessionlog.formats.chat import Chat
+from sessionlog.formats.claude import Claude
 from sessionlog.formats.codex import Codex
 from sessionlog.formats.native import Native
 from sessionlog.framing import split
 
 _NATIVE, _CODEX = Native(), Codex()
-FORMATS: tuple[Format, ...] = (_NATIVE, _CODEX, Chat())
+FORMATS: tuple[Format, ...] = (_NATIVE, _CODEX, Claude(), Chat())
 """Adding an agent adds one here."""
 _LINES = 50
 _CODEX_HEAD = re.compile(

@@ -9,6 +9,7 @@ import pytest
 from screens import SIZES, night, opened, shown, until
 
 from sessionlog.reader import load
+from sessionlog.records import Status
 from tui.commands import COMMANDS
 from tui.screens.actions import Actions
 from tui.screens.browser import Browser
@@ -109,7 +110,7 @@ async def test_a_log_that_cannot_be_read_is_told_and_takes_every_key(tmp_path: P
     (tmp_path / "empty.jsonl").write_text("")
     (tmp_path / "folder.jsonl").mkdir()
     async with opened(tmp_path) as (pilot, browser):
-        assert "does not hold JSON lines" in shown(pilot)
+        assert "Not a log that can be read" in shown(pilot)
         for focus in ("list", "timeline", "detail"):
             browser.focus_pane(focus)
             for command in COMMANDS:
@@ -208,7 +209,11 @@ async def test_a_fork_at_a_call_holds_its_result_and_at_an_open_call_what_is_bef
 async def test_the_cut_moves_and_stops_at_turns(tmp_path: Path) -> None:
     lines = [build.meta()]
     for i in range(4):
-        lines += [build.message("user", f"turn {i}"), build.request(f"c{i}"), build.response(f"c{i}")]
+        lines += [
+            build.message("user", f"turn {i}"),
+            build.request(f"c{i}"),
+            build.response(f"c{i}"),
+        ]
     path = build.log(tmp_path / "a.jsonl", lines)
     async with opened(path) as (pilot, _):
         await pilot.press("f")
@@ -384,3 +389,43 @@ async def test_help_shows_every_command(tmp_path: Path) -> None:
         assert "unfinished, or a call without a result" in seen
         await pilot.press("escape")
         await until(pilot, lambda: isinstance(pilot.app.screen, Browser) and browser.is_current)
+
+
+async def test_leaving_the_filter_prompt_undoes_what_was_typed(tmp_path: Path) -> None:
+    async with opened(night(tmp_path)) as (pilot, browser):
+        await pilot.press("slash", *"pgx", "enter", "slash", *"zzz")
+        await pilot.pause()
+        assert len(browser.sessions._rows.entries) == 0
+        await pilot.press("escape")
+        await pilot.pause()
+        assert browser.sessions.filter.text == "pgx"
+
+
+@pytest.mark.parametrize(("key", "code"), [("q", 0), ("ctrl+c", 130)])
+async def test_q_quits_and_ctrl_c_interrupts(tmp_path: Path, key: str, code: int) -> None:
+    async with opened(night(tmp_path)) as (pilot, _):
+        await pilot.press(key)
+        await pilot.pause()
+        assert pilot.app.return_code == code
+
+
+async def test_a_format_that_cannot_be_acted_on_says_so(tmp_path: Path) -> None:
+    async with opened(night(tmp_path)) as (pilot, browser):
+        assert browser.sessions.selected
+        strange = browser.sessions.selected._replace(format="papyrus")
+        browser.sessions.update([strange])
+        await pilot.press("f")
+        await pilot.pause()
+        assert "fork: papyrus logs cannot be forked yet" in shown(pilot)
+        assert pilot.app.screen is browser
+
+
+async def test_a_running_log_can_be_forked_but_not_repaired(tmp_path: Path) -> None:
+    async with opened(night(tmp_path)) as (pilot, browser):
+        assert browser.sessions.selected
+        live = browser.sessions.selected._replace(status=Status.RUNNING)
+        browser.sessions.update([live])
+        assert browser.actions.refused("fork") == ""
+        await pilot.press("r")
+        await pilot.pause()
+        assert "repair: its writer is alive" in shown(pilot)

@@ -108,7 +108,9 @@ def test_what_a_log_says_comes_out_visible() -> None:
 
 
 def test_a_log_that_cannot_be_read_says_why_without_its_path() -> None:
-    what = entry("", status=None, reason="/logs/a.jsonl: no session log: it does not hold JSON lines")
+    what = entry(
+        "", status=None, reason="/logs/a.jsonl: no session log: it does not hold JSON lines"
+    )
     assert "it does not hold JSON lines" in shown(what, 120)[0]
 
 

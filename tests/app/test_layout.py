@@ -9,7 +9,9 @@ from textual.geometry import Size
 
 from tui.layout import NARROW, View, regions
 
-SIZES = [Size(w, h) for w, h in product((60, 80, 99, 100, 120, 159, 160, 200, 300), (15, 24, 36, 50))]
+SIZES = [
+    Size(w, h) for w, h in product((60, 80, 99, 100, 120, 159, 160, 200, 300), (15, 24, 36, 50))
+]
 VIEWS = [
     View(focus, zoomed, has_list, has_log, live, asks)
     for focus, zoomed, has_list, has_log, live, asks in product(

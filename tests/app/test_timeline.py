@@ -175,6 +175,24 @@ def test_a_response_across_chunks_belongs_to_its_call(tmp_path: Path) -> None:
     assert [(row.outcome, len(row.records)) for row in rows] == [("2 lines", 2)]
 
 
+def test_calls_with_the_same_id_pair_like_brackets_across_chunks(tmp_path: Path) -> None:
+    """A log that replays its conversation after a reset repeats ids."""
+    filler = [build.message("bot", "x" * 60_000)] * 2
+    lines = [
+        build.request("c", "outer"), *filler, build.request("c", "inner"), *filler,
+        build.response("c", result="a\nb"), *filler, build.response("c", result="a\nb\nc"),
+    ]  # fmt: skip
+    rows = [row for row in down(timeline(tmp_path, lines)) if row.sort == "call"]
+    assert [(row.label, row.outcome) for row in rows] == [
+        ("outer", "3 lines"),
+        ("inner", "2 lines"),
+    ]
+    late = [build.response("c", result=f"{i}\n" * i) for i in (2, 3)]
+    again = timeline(tmp_path, [build.request("c"), build.request("c"), *filler, *late])
+    rows = [row for row in down(again) if row.sort == "call"]
+    assert [row.outcome for row in rows] == ["3 lines", "2 lines"]
+
+
 def test_a_response_without_a_call_is_shown(tmp_path: Path) -> None:
     row = only(timeline(tmp_path, [build.response("c9", result="lost")]), "call")
     assert (row.sign, row.outcome, row.body) == ("open", "no call", "lost")
@@ -386,6 +404,17 @@ def test_growth_gives_the_rows_of_opening_afresh(tmp_path: Path) -> None:
         fresh.log.close()
 
 
+def test_a_response_that_comes_chunks_later_completes_a_row_that_was_shown(tmp_path: Path) -> None:
+    filler = [build.message("bot", "x" * 60_000)] * 5
+    path = build.log(tmp_path / "a.jsonl", [build.request("c1"), *filler])
+    live = shown_of(path)
+    assert live.rows(0)[0].outcome == "no result"
+    with path.open("ab") as file:
+        file.write(build.response("c1", result="a\nb"))
+    live.grown(live.log.refresh())
+    assert live.rows(0)[0].outcome == "2 lines"
+
+
 def test_rows_made_before_the_count_get_their_numbers_after_it(tmp_path: Path) -> None:
     path = build.log(tmp_path / "a.jsonl", some_log(2000))
     log = Log(str(path), Native())
@@ -435,6 +464,19 @@ def test_a_filter_shows_just_its_rows_and_marks_lose_none(tmp_path: Path, what: 
     assert found == [row for row in everything if made.filter.shows(row)]
     assert found == list(up(made))[::-1]
     assert 1 < len(found) < len(everything)
+
+
+def test_rows_are_found_past_any_number_of_chunks_without_one(tmp_path: Path) -> None:
+    dice = random.Random(5)
+    lines = [build.message("bot", "x" * 1000, i) for i in range(4000)]
+    for i in range(12):
+        lines[dice.randrange(4000)] = build.message("user", "y", i)
+    lines[500] = build.message("bot", "x" * (40 * CHUNK))
+    made = timeline(tmp_path, lines)
+    everything = [row for row in down(made) if row.sort in ("user", "end")]
+    made.filter = Filter("user")
+    assert list(down(made)) == everything
+    assert list(up(made)) == everything[::-1]
 
 
 def test_seeking_meets_every_trouble_in_both_directions(tmp_path: Path) -> None:
@@ -510,11 +552,13 @@ def test_text_is_found_in_every_spelling(
         data = data.decode().encode("ascii", "backslashreplace").replace(b"\\xe4", b"\\u00e4")
         data = data.replace(b"\\xef", b"\\u00ef").replace(b"\\xc4", b"\\u00c4")
         data = data.replace(b"<", b"\\u003c").replace(b"&", b"\\u0026")
-    made = timeline(tmp_path, [build.message("user", "x"), data, build.message("user", "y")])
+    far = build.message("user", "x" * CHUNK)
+    made = timeline(tmp_path, [far, data, build.message("user", "y")])
     looked = Needle(needle)
     strip = made.log.strip
     pos = looked_for(made.seek((0, 0), looked.in_row, True, lambda k: looked.in_chunk(strip, k)))
-    assert (pos == (0, 1)) is hit
+    assert (pos == (1, 0)) is hit
+    assert any(looked.in_chunk(strip, k) for k in range(made.chunks)) is (hit or needle == "at")
 
 
 def test_hits_are_underlined_where_they_stand(tmp_path: Path) -> None:

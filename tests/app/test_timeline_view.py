@@ -352,7 +352,7 @@ async def test_a_key_ends_a_long_look(tmp_path: Path) -> None:
     app = Pane(build.log(tmp_path / "a.jsonl", numbered(100)))
     async with app.run_test(size=SIZE) as pilot:
         view = app.view
-        view._start((0.5 for _ in iter(int, 1)), "needle", True)
+        view._search.start((0.5 for _ in iter(int, 1)), "needle", True)
         assert view.progress == "looking 50%"
         view.cursor_up()
         assert view.progress == ""

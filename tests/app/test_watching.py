@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import fcntl
+import sys
 from pathlib import Path
 
 import build
@@ -58,6 +60,9 @@ async def test_a_log_that_is_deleted_leaves_the_list_and_its_rows_stay(tmp_path:
         await until(pilot, lambda: len(browser.sessions.entries) == 3)
         await until(pilot, lambda: browser.status.warnings)
         assert "is gone" in browser.status.warnings[0]
+        assert browser.entry
+        assert browser.entry.path == str(path)
+        assert "Bisect the slow start" in shown(pilot)
 
 
 async def test_the_first_log_of_an_empty_folder_appears(tmp_path: Path) -> None:
@@ -72,7 +77,7 @@ def test_what_was_read_first_is_posted_with_how_far_it_is(tmp_path: Path) -> Non
     night(tmp_path)
     catalogue = Catalogue((str(tmp_path),))
     catalogue.begin(-1)
-    assert len(catalogue.known) == 1
+    assert len(catalogue.begun()) == 1
     posted: list[object] = []
     workers.read_rest(catalogue, posted.append, lambda: False)
     last = posted[-1]
@@ -85,6 +90,7 @@ def test_reading_stops_when_it_is_told_to(tmp_path: Path) -> None:
     night(tmp_path)
     catalogue = Catalogue((str(tmp_path),))
     catalogue.begin(-1)
+    catalogue.begun()
     workers.read_rest(catalogue, lambda message: None, lambda: True)
     assert len(catalogue.known) == 1
 
@@ -99,3 +105,28 @@ def test_an_error_of_ours_in_a_worker_is_posted() -> None:
     failed = posted[0]
     assert isinstance(failed, messages.Failed)
     assert (failed.what, failed.error) == ("counting", "ZeroDivisionError: oh")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="locks are flock's")
+async def test_a_writer_that_dies_is_seen_to_die_though_nothing_is_written(tmp_path: Path) -> None:
+    path = night(tmp_path) / "20261127-223000.jsonl"
+    with path.open("ab") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        async with opened(tmp_path) as (pilot, browser):
+            await until(pilot, lambda: browser.sessions.entries[1].status is Status.RUNNING)
+            append(path, build.message("bot", "more", 1820))
+            await pilot.press("j", "enter")
+            await until(pilot, lambda: "writer alive" in shown(pilot))
+            fcntl.flock(file, fcntl.LOCK_UN)
+            file.close()
+            await until(pilot, lambda: browser.sessions.entries[1].status is Status.UNFINISHED)
+            await until(pilot, lambda: "writer gone" in shown(pilot))
+
+
+async def test_a_key_acts_on_the_row_that_the_key_before_it_led_to(tmp_path: Path) -> None:
+    path = night(tmp_path) / "20261127-223000.jsonl"
+    async with opened(path) as (pilot, browser):
+        for command in ("cursor_up", "cursor_up"):
+            browser.actions.method(command)()
+        browser.actions.fork()
+        await until(pilot, lambda: "Fork at 3" in shown(pilot))

@@ -57,8 +57,10 @@ def test_a_conversation_reads_as_it_was_held(tmp_path: Path) -> None:
 
 
 def test_a_row_of_a_listing_tells_the_same(tmp_path: Path) -> None:
-    row = glance(str(build.log(tmp_path / "talk.jsonl", [chat("user", "Hi"), chat("assistant", "Ho")])))
-    assert (row.format, row.agent, row.title, row.status, row.ok) == ("chat", "", "Hi", "complete", None)
+    path = build.log(tmp_path / "talk.jsonl", [chat("user", "Hi"), chat("assistant", "Ho")])
+    row = glance(str(path))
+    assert (row.format, row.agent, row.title) == ("chat", "", "Hi")
+    assert (row.status, row.ok) == ("complete", None)
 
 
 @pytest.mark.parametrize(
@@ -67,8 +69,8 @@ def test_a_row_of_a_listing_tells_the_same(tmp_path: Path) -> None:
         ([chat("assistant", "Ho")], "complete", "done"),
         ([], "unfinished", "while the model answered"),
         ([chat("assistant", "Ho", tool_calls=[chat_call("c1")])], "unfinished", "in shell: ls"),
-        ([chat("assistant", "", tool_calls=[chat_call("c1")]), chat("tool", "x", tool_call_id="c1")],
-         "unfinished", "while the model answered"),
+        ([chat("assistant", "", tool_calls=[chat_call("c1")]),
+          chat("tool", "x", tool_call_id="c1")], "unfinished", "while the model answered"),
         ([line({"type": "error", "text": "no route"})], "unfinished", "no route"),
         ([chat("assistant", "Ho"), line({"type": "error", "text": "no route"})],
          "complete", "no route"),
@@ -95,8 +97,11 @@ def test_blocks_of_one_message_come_in_their_order() -> None:
 
 
 def test_results_in_a_users_message_are_no_prompt() -> None:
-    content = [{"type": "tool_result", "tool_use_id": "t1", "content": "gone", "is_error": True},
-               {"type": "tool_result", "tool_use_id": "t2", "content": [{"type": "text", "text": "b"}]}]
+    parts = [{"type": "text", "text": "b"}]
+    content = [
+        {"type": "tool_result", "tool_use_id": "t1", "content": "gone", "is_error": True},
+        {"type": "tool_result", "tool_use_id": "t2", "content": parts},
+    ]
     first, second = activities(chat("user", content))  # fmt: skip
     assert (first.kind, first.id, first.failure) == ("response", "t1", "gone")
     assert (second.id, second.result, second.failure) == ("t2", "b", None)
@@ -124,8 +129,10 @@ def test_pictures_stay_with_the_text_they_came_with() -> None:
          chat("function", "ok", name="git")),
     ],
 )  # fmt: skip
-def test_calls_without_ids_pair_by_their_tool(tmp_path: Path, asked: bytes, answered: bytes) -> None:
-    read = session(tmp_path, chat("user", "Hi"), asked, answered, asked, answered, chat("user", "?"))
+def test_calls_without_ids_pair_by_their_tool(
+    tmp_path: Path, asked: bytes, answered: bytes
+) -> None:
+    read = session(tmp_path, chat("user", "Hi"), asked, answered, asked, answered)
     assert (read.calls, read.open_calls, read.orphan_results) == (2, (), ())
 
 
@@ -141,7 +148,7 @@ def test_a_line_may_hold_a_whole_conversation(tmp_path: Path) -> None:
     assert [m.text for m in read.messages] == ["Hi", "Ho"]  # the last line's alone
     assert len(read.history) == 4
     assert [r.kind for r in decoded(held)] == [Kind.MESSAGE, Kind.MESSAGE]
-    assert [(r.kind, r.part) for r in decoded(held, offset=9)][0] == (Kind.RESET, 0)
+    assert [r.kind for r in decoded(held, offset=9)][:1] == [Kind.RESET]
 
 
 def test_what_a_conversation_holds_besides_is_kept() -> None:
@@ -171,8 +178,10 @@ def test_times_are_told_as_they_stand_or_counted() -> None:
     assert decoded(line({"role": "user", "content": "x", "timestamp": 10**400}))[0].at == ""
 
 
-JUNK: tuple[Any, ...] = (None, True, -1, 2**70, "", "x", [], [None], [[1]], {}, {"type": []},
-                         [{"type": {}, "text": 1}], [{"type": "image"}], {"function": 1})  # fmt: skip
+JUNK: tuple[Any, ...] = (
+    None, True, -1, 2**70, "", "x", [], [None], [[1]], {}, {"type": []}, {"function": 1},
+    [{"type": {}, "text": 1}], [{"type": "image"}],
+)  # fmt: skip
 SAMPLES = (
     chat("assistant", [{"type": "tool_use", "id": "t", "name": "n", "input": {}}],
          tool_calls=[chat_call("c")], function_call={"name": "f"}, reasoning="r"),

@@ -105,7 +105,7 @@ def test_what_the_client_puts_in_is_no_prompt_of_a_person(text: str) -> None:
 def test_a_prompt_that_only_looks_alike_is_a_persons() -> None:
     assert message(said("user", "<b>why</b> is <turn_aborted> there?")).type == "user"
     kinds = {"content_item_kinds": ["user.text"]}
-    told = said("user", "<turn_aborted> what is it?", internal_chat_message_metadata_passthrough=kinds)
+    told = said("user", "<turn_aborted>?", internal_chat_message_metadata_passthrough=kinds)
     assert message(told).type == "user"
 
 
@@ -123,7 +123,8 @@ def test_a_developers_words_are_the_systems_and_other_roles_stay() -> None:
 def test_answers_are_told_apart_by_id_or_by_place(tmp_path: Path) -> None:
     # blocks of one answer share nothing but the message's id, and old logs have none
     same = said("assistant", "a", id="msg_1")
-    read = session(tmp_path, codex_meta(), same, same, said("assistant", "b"), said("assistant", "b"))
+    nameless = said("assistant", "b")
+    read = session(tmp_path, codex_meta(), same, same, nameless, nameless)
     assert read.assistants == 3
     assert message(said("user", "x")).answer == ""
 
@@ -140,9 +141,10 @@ def test_a_picture_is_kept_with_its_prompt_and_without_its_tags() -> None:
 
 def test_reasoning_is_its_summary_and_quiet_where_it_is_sealed() -> None:
     summary = [{"type": "summary_text", "text": "First"}, {"type": "summary_text", "text": "Then"}]
-    open_ = one(codex_item("reasoning", summary=summary, encrypted_content="xyz"))
-    assert isinstance(open_.payload, Message)
-    assert (open_.payload.type, open_.payload.text, open_.quiet) == ("reasoning", "First\n\nThen", False)
+    told = one(codex_item("reasoning", summary=summary, encrypted_content="xyz"))
+    assert isinstance(told.payload, Message)
+    assert (told.payload.type, told.payload.text) == ("reasoning", "First\n\nThen")
+    assert not told.quiet
     sealed = one(codex_item("reasoning", summary=[], content=None, encrypted_content="xyz"))
     assert isinstance(sealed.payload, Message)
     assert (sealed.payload.text, sealed.quiet) == ("", True)
@@ -159,7 +161,8 @@ def test_reasoning_is_its_summary_and_quiet_where_it_is_sealed() -> None:
          "shell", '{"a": 1}', "c"),
         ({"type": "function_call", "name": "get", "namespace": "mcp__x", "arguments": "{",
           "call_id": "c"}, "mcp__x.get", "{", "c"),
-        ({"type": "function_call", "name": "get", "arguments": None, "call_id": "c"}, "get", "", "c"),
+        ({"type": "function_call", "name": "get", "arguments": None, "call_id": "c"},
+         "get", "", "c"),
         ({"type": "custom_tool_call", "name": "apply_patch", "input": "*** Begin Patch",
           "call_id": "c"}, "apply_patch", "*** Begin Patch", "c"),
         ({"type": "local_shell_call", "id": "ls_1", "call_id": None,
@@ -189,13 +192,16 @@ def test_a_search_of_the_provider_is_answered_where_it_stands() -> None:
         assert (asked.part, answered.part) == (0, 1)
 
 
+HEAD = "Chunk ID: a1\nWall time: 0.1 seconds\n"
+
+
 @pytest.mark.parametrize(
     ("value", "text", "failed"),
     [
         ("Plan updated", "Plan updated", False),
         ("Process exited with code 1 is what it said", None, False),
-        ("Chunk ID: a1\nWall time: 0.1 seconds\nProcess exited with code 0\nOutput:\nexit 1", None, False),
-        ("Chunk ID: a1\nWall time: 0.1 seconds\nProcess exited with code 101\nOutput:\nerror", None, True),
+        (f"{HEAD}Process exited with code 0\nOutput:\nExit code: 1", None, False),
+        (f"{HEAD}Process exited with code 101\nOutput:\nerror", None, True),
         ("Exit code: 2\nWall time: 0 seconds\nOutput:\nno", None, True),
         ("Exit code: 0\nWall time: 0 seconds\nOutput:\nExit code: 1", None, False),
         ("Wall time: 3.0 seconds\naborted by user", None, True),
@@ -275,11 +281,10 @@ def test_tokens_are_the_runs_total() -> None:
 
 
 def test_a_compaction_leaves_what_it_holds_and_its_summary(tmp_path: Path) -> None:
-    user = {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "Fix it"}]}
-    told = {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "So far: x"}]}
-    compacted = codex_line("compacted", {"message": "So far: x", "replacement_history": [user, told]})
-    read = session(tmp_path, codex_meta(), said("user", "Fix it"), said("assistant", "a"), compacted,
-                   said("assistant", "b"))  # fmt: skip
+    history = [codec.loads(said("user", text))["payload"] for text in ("Fix it", "So far: x")]
+    compacted = codex_line("compacted", {"message": "So far: x", "replacement_history": history})
+    read = session(tmp_path, codex_meta(), said("user", "Fix it"), said("assistant", "a"),
+                   compacted, said("assistant", "b"))  # fmt: skip
     assert [(m.type, m.text) for m in read.messages] == [
         ("user", "Fix it"), ("summary", "So far: x"), ("assistant", "b")]  # fmt: skip
     assert len(read.history) == 4
@@ -371,8 +376,9 @@ def test_an_open_call_of_a_turn_before_is_not_in_flight(tmp_path: Path) -> None:
 
 def old_log() -> list[bytes]:
     place = "<environment_context>\n  <cwd>/srv/old</cwd>\n</environment_context>"
+    head = {"id": build.CODEX_ID, "timestamp": build.at(0), "instructions": "x", "git": {}}
     return [
-        build.line({"id": build.CODEX_ID, "timestamp": build.at(0), "instructions": "x", "git": {}}),
+        build.line(head),
         build.line({"record_type": "state"}),
         *(build.line(codec.loads(item)["payload"]) for item in (
             said("user", place), said("user", "Fix it"), codex_call("c1"),
@@ -420,7 +426,8 @@ def test_what_is_not_known_is_kept_as_it_stands() -> None:
         payload = one(line).payload
         assert isinstance(payload, Other)
         assert payload.data
-    mail = message(codex_item("agent_message", author="a", content=[{"type": "text", "text": "hi"}]))
+    hello = [{"type": "text", "text": "hi"}]
+    mail = message(codex_item("agent_message", author="a", content=hello))
     assert (mail.type, mail.text, mail.extra["author"]) == ("agent_message", "hi", "a")
 
 
@@ -432,8 +439,10 @@ def test_a_subagents_source_is_kept() -> None:
 
 # -- content never raises, and the fast way is the right way ----------------------------------
 
-JUNK: tuple[Any, ...] = (None, True, -1, 2**70, 1.5, "", "x", [], ["x"], [None], [[1]], {}, {"a": 1},
-                         {"type": []}, [{"type": {}, "text": 1}], [{"text": None}])  # fmt: skip
+JUNK: tuple[Any, ...] = (
+    None, True, -1, 2**70, 1.5, "", "x", [], ["x"], [None], [[1]], {}, {"a": 1}, {"type": []},
+    [{"type": {}, "text": 1}], [{"text": None}],
+)  # fmt: skip
 
 
 def mangled(value: Any, random: random.Random) -> Any:
@@ -449,14 +458,17 @@ def mangled(value: Any, random: random.Random) -> Any:
 
 def samples() -> list[bytes]:
     compacted = {"message": "m", "replacement_history": [{"type": "message", "content": "x"}]}
+    failed = {"invocation": {"server": "s", "tool": "t"}, "result": {"Err": "x"}}
     return [
-        *build.codex_healthy(), *old_log(), *(line for case in ENDINGS.values() for line in case[0]),
+        *build.codex_healthy(), *old_log(),
+        *(line for case in ENDINGS.values() for line in case[0]),
         codex_line("compacted", compacted), codex_event("thread_rolled_back", num_turns=1),
-        codex_item("web_search_call", action={"query": "x"}), output([{"type": "text", "text": "x"}]),
+        codex_item("web_search_call", action={"query": "x"}),
+        output([{"type": "text", "text": "x"}]),
         codex_item("image_generation_call", id="i", result="AAAA", revised_prompt="p"),
         output('{"output":"x","metadata":{"exit_code":1}}'), codex_item("reasoning", summary=[]),
         codex_item("custom_tool_call_output", call_id="c", output="Exit code: 0\nOutput:\n"),
-        codex_event("mcp_tool_call_end", invocation={"server": "s", "tool": "t"}, result={"Err": "x"}),
+        codex_event("mcp_tool_call_end", **failed),
         codex_event("item_completed", item={"type": "CommandExecution", "id": "c", "exit_code": 1}),
         said("developer", "x"), said("user", "# AGENTS.md instructions"), codex_call("c2"),
     ]  # fmt: skip
@@ -487,8 +499,8 @@ def test_a_line_is_classified_as_it_decodes() -> None:
 
 def test_text_in_a_line_does_not_make_it_another_line() -> None:
     fake = '","type":"event_msg","payload":{"type":"token_count"'
-    data = codec.dumps({"timestamp": fake, "type": "response_item",
-                        "payload": {"type": "message", "role": "user", "content": fake}})  # fmt: skip
+    said = {"type": "message", "role": "user", "content": fake}
+    data = codec.dumps({"timestamp": fake, "type": "response_item", "payload": said})
     assert FORMAT.classify(data) == decoded_bits(FORMAT, data)
 
 
@@ -544,5 +556,6 @@ def test_lines_of_sample_logs_are_classified_as_they_decode() -> None:
     paths = [path for path in Path(CASES).rglob("*.jsonl") if "codex" in path.parts]
     for path in paths:
         for line in split(path.read_bytes()):
-            assert FORMAT.classify(line.data) == decoded_bits(FORMAT, line.data), (path, line.number)
+            bits = decoded_bits(FORMAT, line.data)
+            assert FORMAT.classify(line.data) == bits, (path, line.number)
     assert paths

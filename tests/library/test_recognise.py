@@ -60,9 +60,10 @@ def test_a_line_that_the_block_cuts_off_is_passed_over() -> None:
     "text",
     [
         "", "notes\nrole: user\n", "role,content\nuser,hi\n", '{"name": "x", "version": "1.0.0"}',
-        json.dumps({"name": "x", "role": "library"}), json.dumps([{"role": "user", "content": "x"}]),
+        json.dumps({"name": "x", "role": "library"}),
+        json.dumps([{"role": "user", "content": "x"}]),
         json.dumps({"messages": [{"role": "user", "content": "x"}]}, indent=1),
-        '[\n{"role": "user", "content": "x"},\n{"role": "user", "content": "x"}\n]\n',
+        '[\n' + '{"role": "user", "content": "x"},\n' * 9 + '{"role": "user", "content": "x"}\n]\n',
         json.dumps({"messages": []}), json.dumps({"messages": [{"type": "user", "content": "x"}]}),
         json.dumps({"type": "event_msg", "payload": 1}), "\x7fELF\0\0", "12\n13\n",
     ],
@@ -74,11 +75,13 @@ def test_what_is_no_log_is_none(text: str) -> None:
 @pytest.mark.parametrize(
     "lines",
     [
-        [PI, build.line({"type": "message", "id": "b", "message": {"role": "user", "content": "x"}})],
+        [PI, build.line({"type": "message", "message": {"role": "user", "content": "x"}})],
         [PI, *TALK],
         [build.line({"uuid": "a", "sessionId": "b", "message": {"role": "user", "parts": []}})],
-        [build.line({"sessionId": "a", "projectHash": "b"}), build.line({"type": "user", "content": "x"})],
-        [build.line({"info": {"id": "ses_a"}, "messages": [{"info": {"role": "user"}, "parts": []}]})],
+        [build.line({"sessionId": "a", "projectHash": "b"}),
+         build.line({"type": "user", "content": "x"})],
+        [build.line({"info": {"id": "ses_a"},
+                     "messages": [{"info": {"role": "user"}, "parts": []}]})],
         [build.line({"working_dir": "/", "description": "x"}), *TALK],
         [build.chat("assistant", [{"type": "toolRequest", "id": "a"}])],
         [build.line({"trajectory_format": "mini", "messages": [{"role": "user", "content": "x"}]})],
@@ -90,9 +93,8 @@ def test_logs_of_other_agents_are_not_taken_for_these(lines: list[bytes]) -> Non
 
 @pytest.mark.skipif(not CASES, reason="SESSIONLOG_CASES names no folder of sample logs")
 def test_sample_logs_are_known_for_what_they_are() -> None:
-    ours = {"openzot": "native", "zot": "native", "native": "native", "codex": "codex", "chat": "chat",
-            "claude": "claude", "pi": "pi", "gemini": "gemini", "qwen": "qwen",
-            "opencode": "opencode", "agentsession": "agentsession"}  # fmt: skip
+    names = ("native", "codex", "chat", "claude", "pi", "gemini", "qwen", "opencode")
+    ours = {"openzot": "native", "zot": "native", **{name: name for name in names}}
     known = {form.name for form in FORMATS}
     seen = set()
     for path in Path(CASES).rglob("*"):

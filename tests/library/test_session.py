@@ -10,8 +10,8 @@ import build
 import pytest
 
 from sessionlog.conversation import INTERRUPTED
-from sessionlog.framing import split
 from sessionlog.formats.native import Native
+from sessionlog.framing import split
 from sessionlog.reader import decode
 from sessionlog.records import Damage, Record, Status
 from sessionlog.session import Session, fold

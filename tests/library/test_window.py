@@ -226,6 +226,20 @@ def test_marks_count_what_decoding_counts(tmp_path: Path) -> None:
     assert log.chunks > 5
 
 
+@pytest.mark.parametrize("torn", [10, 40, 47, 62, 75, 80, 90])
+def test_marks_count_what_stands_together_on_a_line_as_decoding_does(
+    tmp_path: Path, torn: int
+) -> None:
+    text = build.message("bot", "so, {x} and {y: here")[:-1]
+    lines = [
+        build.meta(), text * 2 + b"\n", text * 20 + b"\n", text[:torn] + build.event("usage"),
+        text[:torn] + text + b"\n", b"\0\0" + text + b"\n", text + b"\0\0\n", text + b" " + text,
+    ]  # fmt: skip
+    log = opened(build.log(tmp_path / "a.jsonl", lines))
+    records = log.chunk(0).records
+    assert counted(log).messages == sum(isinstance(r.payload, Message) for r in records)
+
+
 def test_marks_find_the_chunk_of_a_message(tmp_path: Path) -> None:
     log = opened(build.log(tmp_path / "a.jsonl", mixed()))
     marks = counted(log)

@@ -37,6 +37,7 @@ class Actions:
 
     def __init__(self, browser: Browser) -> None:
         self._at = browser
+        self._filter_was = ""
 
     def run(self, command: Command) -> None:
         """Do it, or say why not."""
@@ -64,7 +65,7 @@ class Actions:
             return self._not_acting(id)
         if id in ("copy_id", "copy_path", "open") and at.view.focus == LIST:
             return "" if at.sessions.selected else "no session is selected"
-        if id in _NEEDS_ROW and at.detail.row is None:
+        if id in _NEEDS_ROW and at.timeline.row is None:
             return "no row is selected"
         if id == "toggle_follow" and not at.view.live:
             return "follow: nothing writes to this log now"
@@ -93,7 +94,8 @@ class Actions:
 
     @property
     def _row(self) -> Row | None:
-        return self._at.detail.row
+        # the timeline's, not the detail's: that one is told of a move a moment later
+        return self._at.timeline.row
 
     # -- panes ---------------------------------------------------------------------------------
 
@@ -206,7 +208,8 @@ class Actions:
 
     def filter(self) -> None:
         """Ask for the text that sessions must have."""
-        self._at.ask("filter", "filter", self._at.sessions.filter.text)
+        self._filter_was = self._at.sessions.filter.text
+        self._at.ask("filter", "filter", self._filter_was)
 
     def find(self) -> None:
         """Ask for a text to find."""
@@ -237,7 +240,7 @@ class Actions:
     def undone(self, purpose: str) -> None:
         """The prompt was left."""
         if purpose == "filter":
-            self._at.sessions.set_filter(text="")
+            self._at.sessions.set_filter(text=self._filter_was)
 
     def only_tool(self) -> None:
         """Ask which tool; the row's own is a good guess."""

@@ -65,7 +65,7 @@ class Browser(Screen[None], inherit_bindings=False):
         super().__init__()
         self._catalogue = catalogue
         self._clock = clock
-        self._known = dict(catalogue.known)
+        self._known = dict(catalogue.begun())
         self._keys = ""
         self._is_gone = False
         self._watching = "watching"
@@ -74,7 +74,7 @@ class Browser(Screen[None], inherit_bindings=False):
         """What is known of the open log's writer."""
         lone = len(catalogue.places) == 1 and not os.path.isdir(catalogue.places[0])
         self.view = View(
-            "timeline" if lone else "list", has_list=not lone, has_log=bool(catalogue.known)
+            "timeline" if lone else "list", has_list=not lone, has_log=bool(self._known)
         )
         self.entry: Entry | None = None
         """The open session; None while none is open."""
@@ -173,7 +173,9 @@ class Browser(Screen[None], inherit_bindings=False):
 
     @on(messages.Failed)
     def _failed(self, message: messages.Failed) -> None:
-        self.status.warn(f"{message.what} ended: {message.error}")
+        self.status.warn(f"{message.what} ended: {message.error}; what is shown may be old")
+        self._watching = "not watching"
+        self.tell()
 
     @on(messages.Made)
     def _made(self, message: messages.Made) -> None:
@@ -206,6 +208,8 @@ class Browser(Screen[None], inherit_bindings=False):
             if message.entry != self.entry:
                 self._renew(message.entry)
             return
+        if self.view.focus != commands.LIST and self.log_file is not None:
+            return  # the list changed by itself: what is being read stays
         self._opening = message.entry
         if self.log_file is None:
             self._open_soon()
@@ -235,7 +239,8 @@ class Browser(Screen[None], inherit_bindings=False):
         try:
             self.log_file = open_log(entry)
         except SessionLogError as error:
-            self.status.answer(str(error))
+            if entry.status is not None:  # else the head of the session says why
+                self.status.answer(str(error))
         else:
             self.timeline.open(self.log_file, is_alive(entry))
         self.view = replace(self.view, has_log=True)
@@ -343,7 +348,7 @@ class Browser(Screen[None], inherit_bindings=False):
 
     def tell(self) -> None:
         """Say in the status line where the cursor is and how things stand."""
-        watching: Piece = (self._watching, "open" if self._watching == "polling" else "fg-3")
+        watching: Piece = (self._watching, "fg-3" if self._watching == "watching" else "open")
         if self.view.focus == commands.LIST:
             self.status.tell(self.sessions.place, [watching])
             return

@@ -14,6 +14,7 @@ from textual import events
 from textual.message import Message
 
 from sessionlog.records import Entry
+from sessionlog.text import visible
 from tui import entries
 from tui.entries import Filter, Rows
 from tui.lines import Line
@@ -71,6 +72,8 @@ class SessionList(LineWidget, can_focus=True):
     def place(self) -> str:
         """`6 of 14 · only failed`, for the status line."""
         shown, total = len(self._rows.entries), len(self._entries)
+        if not total:
+            return ""
         said = f"{self._at + 1 if shown else 0} of {shown:,}"
         if shown != total:
             said += f" · {total:,} in all"
@@ -207,7 +210,7 @@ class SessionList(LineWidget, can_focus=True):
 
     def _filtered(self) -> list[str]:
         words = [f"only {WORDS.get(self.filter.state, '')}"] if self.filter.state else []
-        return [*words, *([f"“{self.filter.text}”"] if self.filter.text else [])]
+        return [*words, *([f"“{visible(self.filter.text)}”"] if self.filter.text else [])]
 
     def lines(self, width: int, height: int) -> list[Line]:
         """Title, then the rows from the top one on."""

@@ -16,24 +16,19 @@ from textual.timer import Timer
 
 from sessionlog.formats.base import RESET, TROUBLE, USER
 from sessionlog.marks import Marks
-from sessionlog.text import took, visible
 from sessionlog.window import Change, Log
 from tui.counting import Counting
 from tui.destination import destination
-from tui.folds import LEVELS, Filter
+from tui.folds import Filter
 from tui.lines import Line
-from tui.looking import Look, Tally
-from tui.needle import Needle
-from tui.row_lines import CLOCKS, Clock, ClockMode, lines_of
-from tui.row_lines import Look as RowLook
+from tui.looking import Searcher
+from tui.row_lines import CLOCKS, Clock, ClockMode
 from tui.rows import Row
-from tui.timeline import Pos, Seeking, Timeline
+from tui.timeline import Pos, Timeline
+from tui.timeline_lines import facts, news, pane_lines
 from tui.viewport import Viewport
 from tui.widgets.line_widget import LineWidget
-from tui.words import seconds_of
 
-_SLICE = 0.008
-"""Seconds that a long look works between two frames."""
 _FIRST = 0.008
 """Seconds of counting before the first paint: enough for a log of a megabyte."""
 _SMALL = 4 << 20
@@ -42,8 +37,6 @@ _AFTER = 0.05
 """Seconds until the counting thread starts: the first paint comes first."""
 _TELL = 0.25
 """Seconds between two looks at how far the counting is."""
-_BREATH = 0.002
-"""Seconds between two slices of a long look: keys and paints come first."""
 _WHEEL = 3
 
 
@@ -97,17 +90,13 @@ class TimelineView(LineWidget, can_focus=True):
         self._clock = Clock(zone=zone)
         self._view: Viewport | None = None
         self._counting: Counting | None = None
-        self._looking: Look | None = None
-        self._tally: Tally | None = None
-        self._needle: Needle | None = None
+        self._search = Searcher(self)
         self._ticking: Timer | None = None
         self._told_row: Row | None = None
         self.following = False
         """Does the cursor stick to the last row?"""
         self.fresh = 0
         """Rows that came since the cursor left the end."""
-        self.progress = ""
-        """What is being looked for, and how far: "looking 41%"; "" when nothing is."""
 
     # -- the log ----------------------------------------------------------------------------
 
@@ -128,8 +117,9 @@ class TimelineView(LineWidget, can_focus=True):
     def close(self) -> None:
         """Let go of the log (its file is the opener's to close)."""
         self._stop_counting()
-        self._looking = self._tally = self._view = self._told_row = None
-        self.progress = ""
+        self._search.clear()
+        self._view = self._told_row = None
+        self._ticks()
         self.refresh()
 
     @property
@@ -171,7 +161,7 @@ class TimelineView(LineWidget, can_focus=True):
             self._view.end()
             self._moved()
         else:
-            self.fresh += _rows_after(timeline, last)
+            self.fresh += timeline.count_after(last)
             self._again(*places)
         return change
 
@@ -196,19 +186,19 @@ class TimelineView(LineWidget, can_focus=True):
             if not first:
                 self.post_message(self.Counted(True))
             return
-        self._counting = Counting(marks, twin)
-        self.set_timer(_AFTER, self._counting.start)
-        self.set_timer(_TELL, self._counted)
+        self._counting = counting = Counting(marks, twin)
+        self.set_timer(_AFTER, counting.start)
+        self.set_timer(_TELL, lambda: self._counted(counting))
 
-    def _counted(self) -> None:
-        counting, view = self._counting, self._view
-        if counting is None or view is None:
+    def _counted(self, counting: Counting) -> None:
+        view = self._view
+        if counting is not self._counting or view is None:
             return
         done = not counting.busy
         if done:
             self._stop_counting()
         else:
-            self.set_timer(_TELL, self._counted)
+            self.set_timer(_TELL, lambda: self._counted(counting))
         places = view.places()
         if view.timeline.renew():
             self._again(*places)
@@ -230,39 +220,12 @@ class TimelineView(LineWidget, can_focus=True):
             return []
         if (view.width, view.height) != (width, height):
             view.resize(width, height)
-        drawn: list[Line] = []
-        above = ""
-        columns, short = view.columns, view.columns.clock == 5
-        for seen in view.seen:
-            look = RowLook(
-                columns, self._clock, above, seen.pos == view.cursor, self.has_focus,
-                seen.row.place in view.opened, self._needle, self._elapsed(seen.row),
-            )  # fmt: skip
-            made = lines_of(seen.row, look)
-            drawn += made[-seen.y :] if seen.y < 0 else made
-            above = self._clock.tell(seen.row.at, short) or above
-        if not drawn:
-            return self._nothing()
+        drawn = pane_lines(
+            view, self._clock, focused=self.has_focus, needle=self._search.needle, now=self._now()
+        )
         if self.fresh and not self.following:
-            drawn[height - 1 :] = [self._news()]
-        return drawn[:height]
-
-    def _elapsed(self, row: Row) -> str:
-        if row.sign != "run" or row.sort != "call":
-            return ""
-        since = seconds_of(row.at)
-        return took(max(self._now() - since, 0)) if since is not None else ""
-
-    def _news(self) -> Line:
-        left = [("▼ ", "run"), (f"{self.fresh:,} new", "run bold"), (" below", "fg-2")]
-        return Line(left, [("G", "fg-1 bold"), (" back to the end ", "fg-2")], "tint-run")
-
-    def _nothing(self) -> list[Line]:
-        words = self.timeline.filter.words if self.timeline else ""
-        if words:
-            return [Line([]), Line([(f"  no rows · {words} · ", "fg-2"), ("o a", "fg-1 bold"),
-                                    (" shows all", "fg-2")])]  # fmt: skip
-        return [Line([]), Line([("  nothing was written to this log", "fg-2")])]
+            drawn[height - 1 :] = [news(self.fresh)]
+        return drawn
 
     # -- moving (called by the table of commands) -------------------------------------------
 
@@ -303,7 +266,7 @@ class TimelineView(LineWidget, can_focus=True):
         view = self._view
         if view is None:
             return
-        self._give_up()
+        self._search.stop()
         act(view)
         self._follow(view.at_end)
         self._moved()
@@ -338,85 +301,44 @@ class TimelineView(LineWidget, can_focus=True):
 
     def find(self, text: str) -> None:
         """Look for a text from the cursor on; "" ends the finding and its marks."""
-        self._needle = Needle(text) if text else None
-        self._tally = None
-        if self._needle is None or self.timeline is None:
-            self._give_up()
-            self.refresh()
-            return
-        row = self.row
-        if row is not None and self._needle.in_row(row):
-            self.refresh()
-        else:
-            self.find_next()
-        self._tally = Tally(self._needle)
-        self._count_on()
+        view = self._view
+        if view is not None and view.cursor is not None:
+            self._search.find(text, view.timeline, view.cursor)
+        self.refresh()
 
     def find_next(self, forward: bool = True) -> None:
         """To the next row that holds the text."""
-        needle, timeline = self._needle, self.timeline
-        if needle is None or timeline is None:
-            return
-        strip = timeline.log.strip
-        seeking = self._seek(
-            needle.in_row, forward, lambda number: needle.in_chunk(strip, number)
-        )
-        self._start(seeking, visible(needle.text), forward)
+        view = self._view
+        if view is not None and view.cursor is not None:
+            self._search.find_next(view.timeline, view.cursor, forward)
 
     def _look(self, wanted: Callable[[Row], bool], bits: int, forward: bool, what: str) -> None:
-        if self.timeline is not None:
-            self._start(self._seek(wanted, forward, self.timeline.holding(bits)), what, forward)
-
-    def _seek(
-        self, wanted: Callable[[Row], bool], forward: bool, maybe: Callable[[int], bool]
-    ) -> Seeking | None:
         view = self._view
-        if view is None or view.cursor is None:
-            return None
-        return view.timeline.seek(view.cursor, wanted, forward, maybe)
+        if view is not None and view.cursor is not None:
+            timeline = view.timeline
+            seeking = timeline.seek(view.cursor, wanted, forward, timeline.holding(bits))
+            self._search.start(seeking, what, forward)
 
-    def _start(self, seeking: Seeking | None, what: str, forward: bool) -> None:
-        self._give_up()
-        if seeking is not None:
-            self._looking = Look(seeking, f"no {what} {'below' if forward else 'above'}")
-            self._look_on()
+    @property
+    def progress(self) -> str:
+        """How far a look is: "looking 41%"; "" when nothing is looked for."""
+        return self._search.progress
 
-    def _look_on(self) -> None:
-        """Look for a slice of time, and again after the next frame."""
-        look, view = self._looking, self._view
-        if look is None or view is None:
-            return
-        if not look.work(_SLICE):
-            self.progress = f"looking {look.part:.0%}"
-            self.set_timer(_BREATH, self._look_on)
-            self.refresh()
-            return
-        self._give_up()
-        if look.found is None:
-            self.post_message(self.Told(look.failing))
-        else:
-            view.to(look.found)
-            self._follow(view.at_end)
-            self._moved()
+    def later(self, seconds: float, act: Callable[[], None]) -> None:
+        self.set_timer(seconds, act)
 
-    def _give_up(self) -> None:
-        self._looking = None
-        self.progress = ""
+    def found(self, pos: Pos) -> None:
+        self._move(lambda view: view.to(pos))
 
-    def _count_on(self) -> None:
-        """Count the hits of the whole log, in slices."""
-        tally, timeline = self._tally, self.timeline
-        if tally is None or timeline is None:
-            return
-        if self._looking is not None:  # the row comes before the number
-            self.set_timer(_TELL, self._count_on)
-            return
-        done = tally.work(timeline.log.strip, _SLICE / 2)
-        self.post_message(self.FoundCount(tally.count, done))
-        if done:
-            self._tally = None
-        else:
-            self.set_timer(_BREATH, self._count_on)
+    def missed(self, words: str) -> None:
+        self.post_message(self.Told(words))
+        self.refresh()
+
+    def looked(self) -> None:
+        self.post_message(self.Counted(False))
+
+    def tallied(self, count: int, done: bool) -> None:
+        self.post_message(self.FoundCount(count, done))
 
     def goto(self, text: str) -> None:
         """To a message number, a time of day, a share ("50%") or some time on ("+5m")."""
@@ -437,40 +359,29 @@ class TimelineView(LineWidget, can_focus=True):
 
     def more(self) -> None:
         """Fold less."""
-        self._fold_by(1)
+        self._change(lambda timeline: timeline.unfold(1))
 
     def less(self) -> None:
         """Fold more."""
-        self._fold_by(-1)
-
-    def _fold_by(self, step: int) -> None:
-        if self.timeline is not None:
-            at = LEVELS.index(self.timeline.level) + step
-            level = LEVELS[min(max(at, 0), len(LEVELS) - 1)]
-            self._change(lambda timeline: setattr(timeline, "level", level))
+        self._change(lambda timeline: timeline.unfold(-1))
 
     def toggle_fold(self) -> None:
         """Open or close the fold under the cursor; of another row, its whole text."""
-        view, row = self._view, self.row
-        if view is None or row is None or view.cursor is None:
+        view = self._view
+        if view is None or view.cursor is None:
             return
-        if row.sort == "fold":
-            self._change(lambda timeline: timeline.fold(row.place))
-            return
-        number, index = view.cursor
-        above = view.timeline.shown(number)[:index]
-        fold = next((r for r in reversed(above) if r.sort == "fold"), None)
-        if fold is not None and any(r in fold.records for r in row.records):
-            self._change(lambda timeline: timeline.fold(fold.place))
-            return
-        view.toggle()
-        self.refresh()
+        fold = view.timeline.fold_around(view.cursor)
+        if fold is not None:
+            self._change(lambda timeline: timeline.fold(fold))
+        else:
+            view.toggle()
+            self.refresh()
 
     def _change(self, act: Callable[[Timeline], None]) -> None:
         view = self._view
         if view is None:
             return
-        self._give_up()
+        self._search.stop()
         cursor, top = view.places()
         act(view.timeline)
         self._again(cursor, top)
@@ -495,21 +406,8 @@ class TimelineView(LineWidget, can_focus=True):
     @property
     def status(self) -> list[str]:
         """Facts for the status line: place, context, what is folded, what is going on."""
-        timeline, row = self.timeline, self.row
-        if timeline is None:
-            return []
-        marks, size = timeline.marks, timeline.log.size
-        counted = marks.complete(size)
-        total = f"{marks.messages:,}" + ("" if counted else "+")
-        facts = [f"{row.n:,} of {total}" if row and row.n else f"{total} messages"]
-        if not counted and size:
-            facts.append(f"counting {len(marks) / max(timeline.chunks, 1):.0%}")
-        facts += [timeline.filter.words, self.progress]
-        if timeline.contexts.horizon:
-            facts.append(f"{timeline.messages_in_context():,} in context")
-        if timeline.level == "loud" and timeline.filter.what == "all" and marks.quiet:
-            facts.append(f"{marks.quiet:,} quiet rows folded")
-        return [fact for fact in facts if fact]
+        timeline = self.timeline
+        return facts(timeline, self.row, self.progress) if timeline else []
 
     # -- mouse, focus, time -----------------------------------------------------------------
 
@@ -538,17 +436,3 @@ class TimelineView(LineWidget, can_focus=True):
     def _tick(self) -> None:
         if self._view and any(seen.row.sign == "run" for seen in self._view.seen):
             self.refresh()
-
-
-def _rows_after(timeline: Timeline, last: Pos | None) -> int:
-    """Rows behind a position, up to a thousand."""
-    if last is None:
-        return 0
-    now = timeline.last()
-    count, pos = 0, last
-    while pos != now and count < 1000:
-        following = timeline.step(pos, 1)
-        if following == pos:
-            break
-        pos, count = following, count + 1
-    return count

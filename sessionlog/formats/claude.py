@@ -1,0 +1,148 @@
+"""Claude Code: one log a session, a tree of records by uuid, read here in file order.
+
+Walking from the last record to the root loses parallel tool results and all that stands before a
+compaction, so the tree is for forks only. Anthropic documents the place of the logs and calls
+their format internal: this was seen from 1.0.98 to 2.1.332.
+
+`claude_blocks` has what was said, `claude_events` what the client notes beside it, and
+`claude_life` and `claude_subagents` the files that stand around a log.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from sessionlog.formats import claude_life
+from sessionlog.formats.base import (
+    LOUD,
+    Actor,
+    Description,
+    Head,
+    decoded_bits,
+    dict_of,
+    other_record,
+    text_of,
+)
+from sessionlog.formats.claude_blocks import records_of
+from sessionlog.formats.claude_ends import description_of, ending_of
+from sessionlog.formats.claude_events import (
+    BOOKKEEPING,
+    TITLES,
+    api_error,
+    attachment,
+    bookkeeping,
+    progress,
+    system,
+)
+from sessionlog.records import Ending, Entry, Message, Record, Span
+
+_SPOKEN = ("user", "assistant", "system", "progress", "attachment")
+_TORN_HEAD = re.compile(
+    rb'\{"(?:parentUuid":(?:null|"[^"]*"),"(?:isSidechain|logicalParentUuid)"'
+    rb'|type":"(?:queue-operation|file-history-snapshot|summary|last-prompt)",)'
+)
+
+
+class Claude:
+    """Claude Code's answers."""
+
+    name = "claude"
+    agent = "claude"
+    actor: Actor | None = None
+
+    def recognises(self, head: Head) -> bool:
+        if any(isinstance(dict_of(v.get("message")).get("parts"), list) for v in head.values):
+            return False  # Qwen Code puts the same envelope around Gemini's parts
+        if head.values:
+            return any(_is_own(value) for value in head.values)
+        return bool(_TORN_HEAD.match(head.data.lstrip(b"\0 \t\r\n")))
+
+    def plausible(self, value: dict[str, Any]) -> bool:
+        """Not the message inside a record, which has a type of its own."""
+        return isinstance(value.get("type"), str) and bool(
+            {"uuid", "sessionId", "leafUuid", "snapshot"} & value.keys()
+        )
+
+    def decode(self, value: dict[str, Any], span: Span) -> list[Record]:
+        kind, at, key = (text_of(value.get(name)) for name in ("type", "timestamp", "uuid"))
+        if kind in ("user", "assistant") and isinstance(value.get("message"), dict):
+            records = records_of(value, span, at, key)
+            if value.get("isApiErrorMessage") is True:
+                return [api_error(value, _texts(records), span, at, key)]
+            return records
+        if kind == "progress":
+            return [progress(value, span, at, key)]
+        if kind == "attachment":
+            return _attached(value, span, at, key)
+        if kind in TITLES or kind in BOOKKEEPING:
+            return [bookkeeping(kind, value, span, at)]
+        if kind == "system":
+            return [system(value, span, at, key)]
+        return [other_record(kind or "record", value, span, at)]
+
+    def describe(
+        self, path: str, oldest_first: Iterable[Record], newest_first: Iterable[Record]
+    ) -> Description:
+        return description_of(path, oldest_first, newest_first)
+
+    def ending(self, newest_first: Iterable[Record]) -> Ending:
+        return ending_of(newest_first)
+
+    def glimpse(self, path: str, head: bytes, tail: bytes, size: int) -> Entry | None:
+        return None  # the prompt and the titles may stand anywhere in head and tail
+
+    def classify(self, data: bytes) -> int:
+        """By the first bytes, as the client orders the keys; else by decoding."""
+        found = _FAST.match(data)
+        if found is None or not data.endswith(b"}"):
+            return decoded_bits(self, data)
+        kind = found[1]
+        if kind == b"progress" or kind in _FAST_QUIET:
+            return 0
+        if kind == b"user":
+            fine = (
+                _FAST_RESULT.match(data, found.end())
+                and b"},{" not in data
+                and b'"toolUseResult":"' not in data
+                and data.count(b'"is_error"') == data.count(b'"is_error":false')
+            )
+            return LOUD | 1 if fine else decoded_bits(self, data)
+        return decoded_bits(self, data)
+
+    def alive(self, path: str, session_id: str) -> str | None:
+        return claude_life.evidence(path, session_id)
+
+
+_FAST = re.compile(
+    rb'\{(?:"(?!type|message|data)\w+":(?:"[^"\\]*"|null|true|false|\d+),)*"type":"([\w-]+)"[,}]'
+)
+_FAST_RESULT = re.compile(
+    rb'"message":\{"role":"user","content":\[\{(?:"tool_use_id":"[^"\\]*",)?"type":"tool_result",'
+)
+_FAST_QUIET = frozenset(word.encode() for word in (*TITLES, *BOOKKEEPING))
+
+
+def _is_own(value: Mapping[str, Any]) -> bool:
+    kind = value.get("type")
+    if kind == "summary":
+        return "leafUuid" in value
+    if kind in _SPOKEN:
+        return "parentUuid" in value and ("sessionId" in value or "isSidechain" in value)
+    known = isinstance(kind, str) and (kind in BOOKKEEPING or kind in TITLES)
+    return known and ("sessionId" in value or "snapshot" in value)
+
+
+def _texts(records: Iterable[Record]) -> str:
+    texts = [r.payload.text for r in records if isinstance(r.payload, Message)]
+    return "\n".join(filter(None, texts))
+
+
+def _attached(value: Mapping[str, Any], span: Span, at: str, key: str) -> list[Record]:
+    """A prompt that was typed while the model worked reaches it as an attachment."""
+    body = dict_of(value.get("attachment"))
+    if body.get("type") == "queued_command" and body.get("prompt"):
+        typed = {**value, "type": "user", "message": {"content": body["prompt"]}}
+        return records_of(typed, span, at, key)
+    return [attachment(value, span, at, key)]
