@@ -58,7 +58,8 @@ def _lock_key(seen: os.stat_result) -> tuple[int, int, int]:
 def _locks(proc: str) -> dict[tuple[int, int, int], int] | None:
     """Holders of write locks by (major, minor, inode); None where the system does not tell.
 
-    A line reads ``1: FLOCK ADVISORY WRITE 815 fe:00:1234 0 EOF``, device numbers in hex.
+    A line reads ``1: FLOCK ADVISORY WRITE 815 fe:00:1234 0 EOF``, device numbers in hex; one that
+    waits for a lock has ``->`` for a second word.
     """
     try:
         with open(f"{proc}/locks", encoding="ascii", errors="replace") as file:
@@ -68,7 +69,7 @@ def _locks(proc: str) -> dict[tuple[int, int, int], int] | None:
     held = {}
     for line in lines:
         words = line.split()
-        if len(words) < 8 or words[1] == "->" or words[3] != "WRITE":
+        if len(words) < 8 or words[3] != "WRITE":
             continue
         try:
             major, minor, inode = words[5].split(":")
@@ -138,11 +139,10 @@ def _probe(path: str) -> str | None:
         return None
     try:
         fcntl.flock(fd, fcntl.LOCK_SH | fcntl.LOCK_NB)
-        fcntl.flock(fd, fcntl.LOCK_UN)
     except BlockingIOError:
         return "locked by its writer"
     except OSError:
         return None
     finally:
-        os.close(fd)
+        os.close(fd)  # and with it the lock
     return None

@@ -216,8 +216,9 @@ def fold(
     alive: str | None = None,
 ) -> Session:
     """Make a Session of a log's records, in file order. O(records)."""
-    records = _own_run(records)
     described = form.describe(path, iter(records), reversed(records))
+    ending = form.ending(reversed(records))
+    records = _own_run(records)
     history, context = _history(records)
     return Session(
         path=path,
@@ -229,7 +230,7 @@ def fold(
         damages=tuple(damages),
         history=history,
         context=context,
-        ending=form.ending(reversed(records)),
+        ending=ending,
         alive=alive,
         size=size,
     )

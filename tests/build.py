@@ -180,3 +180,79 @@ def chat(role: str, content: Any = "", seconds: float = 1, **more: Any) -> bytes
 
 def chat_call(id: str, name: str = "shell", arguments: str = '{"command":"ls"}') -> dict[str, Any]:
     return {"id": id, "type": "function", "function": {"name": name, "arguments": arguments}}
+
+
+# -- Claude Code -----------------------------------------------------------------------------
+
+CLAUDE_ID = "5c222f59-9870-426c-8147-f79f0e365247"
+CLAUDE_FILE = f"{CLAUDE_ID}.jsonl"
+
+
+def claude_line(type: str, seconds: float = 1, **more: Any) -> bytes:
+    """A record of the conversation, its keys in the client's order; its uuid tells its time."""
+    body = {"parentUuid": None, "isSidechain": False, "userType": "external", "cwd": "/srv/app",
+            "sessionId": CLAUDE_ID, "version": "2.1.332", "gitBranch": "main"}  # fmt: skip
+    body |= {key: more.pop(key) for key in body.keys() & more.keys()}
+    message = more.pop("message", None)
+    first = {"message": message} if message and type == "assistant" else {}
+    last = {"message": message} if message and type != "assistant" else {}
+    end = {"uuid": f"u{seconds}", "timestamp": at(seconds)}
+    return line({**body, **first, "type": type, **last, **end, **more})
+
+
+def claude_user(content: Any, seconds: float = 1, **more: Any) -> bytes:
+    return claude_line("user", seconds, message={"role": "user", "content": content}, **more)
+
+
+def claude_said(
+    *blocks: dict[str, Any] | str, id: str = "msg_1", stop: str | None = None,
+    model: str = "claude-sonnet-4-5", seconds: float = 2, **more: Any,
+) -> bytes:  # fmt: skip
+    content = [{"type": "text", "text": b} if isinstance(b, str) else b for b in blocks]
+    message = {"model": model, "id": id, "type": "message", "role": "assistant",
+               "content": content, "stop_reason": stop, "usage": {"output_tokens": 9}}  # fmt: skip
+    return claude_line("assistant", seconds, message=message, **more)
+
+
+def claude_call(
+    call_id: str, command: str = "ls", id: str = "msg_1", name: str = "Bash", seconds: float = 2,
+    **more: Any,
+) -> bytes:  # fmt: skip
+    block = {"type": "tool_use", "id": call_id, "name": name, "input": {"command": command}}
+    return claude_said(block, id=id, seconds=seconds, **more)
+
+
+def claude_result(
+    call_id: str, content: Any = "done", failed: bool = False, seconds: float = 3,
+    structured: Any = None, **more: Any,
+) -> bytes:  # fmt: skip
+    block = {"tool_use_id": call_id, "type": "tool_result", "content": content}
+    block |= {"is_error": True} if failed else {}
+    structured = {"stdout": content, "interrupted": False} if structured is None else structured
+    return claude_user([block], seconds, toolUseResult=structured, **more)
+
+
+def claude_system(subtype: str, seconds: float = 6, **more: Any) -> bytes:
+    return claude_line("system", seconds, subtype=subtype, **more)
+
+
+def claude_note(type: str, **more: Any) -> bytes:
+    """A record outside the conversation."""
+    return line({"type": type, **more, "sessionId": CLAUDE_ID})
+
+
+def claude_error(text: str, error: str = "rate_limit", seconds: float = 7) -> bytes:
+    return claude_said(text, id="e", model="<synthetic>", seconds=seconds, error=error,
+                       isApiErrorMessage=True)  # fmt: skip
+
+
+def claude_healthy() -> list[bytes]:
+    """A short run that ended well: 4 messages, one call."""
+    return [
+        claude_note("queue-operation", operation="enqueue", timestamp=at(0), content="Fix it"),
+        claude_user("Fix it"),
+        claude_call("c1"),
+        claude_result("c1"),
+        claude_said("Done.", id="msg_2", stop="end_turn", seconds=5),
+        claude_system("turn_duration", durationMs=4200),
+    ]

@@ -350,9 +350,10 @@ class _Maker:
         storm, self.storm = self.storm, []
         texts = [r.payload.text for r in storm if isinstance(r.payload, Event)]
         waits = [between(a.at, b.at) for a, b in pairwise(storm)]
-        second = ", ".join(filter(None, (waited(waits), how_ended(after))))
+        ending = how_ended(after)
+        second = ", ".join(filter(None, (waited(waits), ending)))
         tries = f"{len(storm)} tries" if len(storm) > 1 else "retry"
-        spent = between(storm[0].at, (after or storm[-1]).at)
+        spent = between(storm[0].at, after.at if after and ending else storm[-1].at)
         yield self._row(
             storm[0], "retries", "model", one_line(texts[-1] if texts else "") or "retry",
             sign="fail", outcome=tries, outcome_bad=True, trouble=True, second=second,

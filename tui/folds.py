@@ -118,7 +118,8 @@ def _fold(run: list[Row], body: str, sort: str = "fold") -> Row:
         (first.place[0], first.place[1] - 1), sort, "", body, "fold", at=first.at,
         outcome=f"{failed} failed" if failed else "", outcome_bad=bool(failed),
         trouble=bool(failed), took=_spent(first, last), in_context=first.in_context,
-        records=tuple(record for row in run for record in row.records), line=first.line,
+        records=tuple(record for row in run for record in row.records),
+        side=first.side, line=first.line,
     )  # fmt: skip
 
 

@@ -182,7 +182,8 @@ def _repeated(told: str, above: str) -> int:
 def _gutter(row: Row, look: Look) -> list[Piece]:
     if look.cursor:
         return [("▌", "accent" if look.focused else "fg-3")]
-    return [(" ", "") if row.in_context or row.sort in ("reset", "end") else ("│", "line-2")]
+    history = not row.in_context and not row.side and row.sort not in ("reset", "end")
+    return [("│", "line-2") if history else (" ", "")]
 
 
 def _sign(row: Row) -> list[Piece]:

@@ -148,7 +148,7 @@ class Timeline:
         last = next((row for row in reversed(rows) if not row.quiet), None)
         if last is not None and last.sort in ("end", "writing"):
             return []
-        at = next((row.records[-1].at for row in reversed(rows) if row.records), "")
+        at = next((r.at for row in reversed(rows) for r in row.records[::-1] if r.at), "")
         ending = self.ending
         if ending.ended:
             words = one_line(ending.text) or one_line(ending.reason or "") or "ended"
@@ -204,7 +204,7 @@ class Timeline:
         number, index = pos
         row = self.row(pos)
         above = self.shown(number)[: index + 1]
-        fold = next((r for r in reversed(above) if r.sort == "fold"), None)
+        fold: Row | None = next((r for r in above[::-1] if r.sort == "fold"), None)
         if fold is None or not (fold is row or any(r in fold.records for r in row.records)):
             return None
         return fold.place

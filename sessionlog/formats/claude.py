@@ -94,34 +94,55 @@ class Claude:
         return None  # the prompt and the titles may stand anywhere in head and tail
 
     def classify(self, data: bytes) -> int:
-        """By the first bytes, as the client orders the keys; else by decoding."""
-        found = _FAST.match(data)
-        if found is None or not data.endswith(b"}"):
+        """By the first and the last bytes, as the client orders the keys; else by decoding."""
+        if not data.endswith(b"}") or b"\0" in data:
             return decoded_bits(self, data)
-        kind = found[1]
-        if kind == b"progress" or kind in _FAST_QUIET:
+        found = _FAST.match(data)
+        if found is not None and found[1] in _FAST_QUIET:
             return 0
-        if kind == b"user":
-            fine = (
-                _FAST_RESULT.match(data, found.end())
-                and b"},{" not in data
-                and b'"toolUseResult":"' not in data
-                and data.count(b'"is_error"') == data.count(b'"is_error":false')
-            )
-            return LOUD | 1 if fine else decoded_bits(self, data)
-        return decoded_bits(self, data)
+        if found is None:
+            fine = _is_plain_answer(data)
+        else:
+            fine = found[1] == b"user" and _is_plain_result(data, found.end())
+        return LOUD | 1 if fine else decoded_bits(self, data)
 
     def alive(self, path: str, session_id: str) -> str | None:
         return claude_life.evidence(path, session_id)
 
 
-_FAST = re.compile(
-    rb'\{(?:"(?!type|message|data)\w+":(?:"[^"\\]*"|null|true|false|\d+),)*"type":"([\w-]+)"[,}]'
-)
+_SCALARS = rb'(?:"(?!type"|message")\w+":(?:"[^"\\]*"|null|true|false|\d+),)*'
+_FAST = re.compile(rb'\{' + _SCALARS + rb'"type":"([\w-]+)"[,}]')
+_FAST_QUIET = frozenset(word.encode() for word in ("progress", *TITLES, *BOOKKEEPING))
 _FAST_RESULT = re.compile(
     rb'"message":\{"role":"user","content":\[\{(?:"tool_use_id":"[^"\\]*",)?"type":"tool_result",'
+    rb'"content":"[^"\\]*(?:\\.[^"\\]*)*"(?:,"is_error":false)?(?:,"tool_use_id":"[^"\\]*")?\}\]\}'
 )
-_FAST_QUIET = frozenset(word.encode() for word in (*TITLES, *BOOKKEEPING))
+_FAST_ANSWER = re.compile(
+    rb'\{' + _SCALARS + rb'"message":\{(?:"\w+":(?:"[^"\\]*"|null),)*"content":\[\{"type":"'
+    rb'(?:tool_use",|text","text":"[!#-\[\]-~]|thinking","thinking":"[!#-\[\]-~])'
+)
+_FAST_END = re.compile(
+    rb'"type":"assistant","uuid":"[^"\\]*","timestamp":"[^"\\]*"'
+    rb'(?:,"\w+":(?:"[^"\\]*"|null|true|false|\d+))*\}\Z'
+)
+_NEAR = 1000
+"""Bytes in which an answer's envelope ends."""
+
+
+def _is_plain_answer(data: bytes) -> bool:
+    """One block of an answer, with something to show, and no error?"""
+    return (
+        _FAST_ANSWER.match(data) is not None
+        and _FAST_END.search(data, max(len(data) - _NEAR, 0)) is not None
+        and b'}],"stop_reason":' in data  # the list ends with an object,
+        and b",{" not in data  # and has no second one
+        and b'"isApiErrorMessage":true' not in data
+    )
+
+
+def _is_plain_result(data: bytes, at: int) -> bool:
+    """One result of a call that did not fail?"""
+    return _FAST_RESULT.match(data, at) is not None and b'"toolUseResult":"' not in data
 
 
 def _is_own(value: Mapping[str, Any]) -> bool:

@@ -11,9 +11,9 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from sessionlog.formats.base import dict_of, message_record, response, text_of
+from sessionlog.formats.base import dict_of, response, text_of
 from sessionlog.formats.parts import image_at, image_inline, json_text, rest_of
-from sessionlog.records import Activity, Image, Message, Record, Span
+from sessionlog.records import Activity, Image, Kind, Message, Record, Span
 
 INTERRUPTS = ("[Request interrupted by user]", "[Request interrupted by user for tool use]")
 REFUSED = "The user doesn't want to proceed with this tool use"
@@ -57,12 +57,10 @@ def records_of(value: Mapping[str, Any], span: Span, at: str, key: str) -> list[
     answer = (text_of(message.get("id")) or key or f"@{span.offset}") if mine else ""
     empty = Message("assistant" if mine else "user")
     records = []
-    for part, found in enumerate(list(made) or [empty]):
-        full = found._replace(answer=answer, sidechain=side, extra={**about, **found.extra})
-        records.append(
-            message_record(full.type, full.text, span, at, part=part, key=key,
-                           quiet=_is_empty(full), **_rest(full))
-        )  # fmt: skip
+    for part, said in enumerate(list(made) or [empty]):
+        full = said._replace(answer=answer, sidechain=side, extra=about | dict(said.extra))
+        quiet = _is_empty(full)
+        records.append(Record(Kind.MESSAGE, at, full, span, part, key, quiet))
     return records
 
 
@@ -85,12 +83,6 @@ def is_refusal(message: Message) -> bool:
     """
     text = message.text
     return text.startswith(REFUSED) and "the user said" not in text
-
-
-def _rest(message: Message) -> dict[str, Any]:
-    fields = message._asdict()
-    del fields["type"], fields["text"]
-    return fields
 
 
 def _is_empty(message: Message) -> bool:

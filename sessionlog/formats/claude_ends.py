@@ -21,8 +21,9 @@ _UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 SYNTHETIC = "<synthetic>"
 """The model that the client names where it speaks itself."""
 _NEAR = 64 * 1024
-"""Bytes behind the prompt in which the model's name is looked for, and before the end a title:
-the client's own list of sessions reads as much (2.1)."""
+"""Bytes behind the prompt in which the model's name is looked for."""
+_TAIL = 16 * 1024
+"""Bytes before the end in which a title is looked for: it is written again after each turn."""
 _TURN = 400
 """Messages that an unfinished turn is judged by."""
 _MANY = 50
@@ -109,13 +110,13 @@ def _note_message(facts: _Facts, message: Message) -> None:
 
 
 def _read_tail(facts: _Facts, newest_first: Iterable[Record]) -> None:
-    """The last title of a kind wins. Looks _NEAR bytes back."""
+    """The last title of a kind wins. Looks _TAIL bytes back."""
     seen: set[str] = set()
     end = -1
     for record in newest_first:
         payload = record.payload
         end = record.span.end if end < 0 else end
-        if record.span.offset < end - _NEAR or "custom-title" in seen:
+        if record.span.offset < end - _TAIL or "custom-title" in seen:
             return
         facts.keys.add(record.key)
         if isinstance(payload, Event) and payload.kind in TITLES:
@@ -161,8 +162,9 @@ def ending_of(newest_first: Iterable[Record]) -> Ending:
     records = _own_run(newest_first)
     turned = local = False
     summary: Record | None = None
+    offset = 0
     for record in records:
-        payload = record.payload
+        payload, offset = record.payload, record.span.offset
         if isinstance(payload, Reset):
             if not payload.why.startswith("manual"):
                 return _open([summary or record])
@@ -179,6 +181,8 @@ def ending_of(newest_first: Iterable[Record]) -> Ending:
         else:
             before = [summary] if summary else []
             return _decided(payload, turned) or _open(chain(before, [record], records))
+    if offset and not summary:  # as far as was read; the messages stand before
+        return Ending(False, None, None, "no ending recorded", "no message near the end")
     return _open([summary] if summary else [])
 
 
@@ -221,7 +225,8 @@ def _decided(message: Message, turned: bool) -> Ending | None:
 def _open(newest_first: Iterable[Record]) -> Ending:
     """Cut off: in a call, or while the model answered."""
     records = list(islice(_turn(newest_first), _TURN))
-    kind = shown_type(records[0].payload) if records else ""
+    last = records[0].payload if records else None
+    kind = shown_type(last) if isinstance(last, Message) else ""
     if kind in ("assistant", "reasoning"):
         words = f"the last message is a piece of an answer: {kind}"
         return Ending(False, None, None, "while the model answered", words)

@@ -84,9 +84,8 @@ def system(value: Mapping[str, Any], span: Span, at: str, key: str) -> Record:
     if kind == "api_error":
         return event_record("retry", span, at, key=key, quiet=False, ok=False, text=_retry(value),
                             extra=extra)  # fmt: skip
-    bad = value.get("level") == "error" or bool(
-        kind == "stop_hook_summary" and (value.get("hookErrors") or value.get("preventedContinuation"))
-    )
+    hooked = value.get("hookErrors") or value.get("preventedContinuation") is True
+    bad = value.get("level") == "error" or (kind == "stop_hook_summary" and bool(hooked))
     text = text_of(value.get("content"))
     if kind == "turn_duration":
         text = _length(value.get("durationMs"))
@@ -156,10 +155,11 @@ def _retry(value: Mapping[str, Any]) -> str:
     """`Overloaded (attempt 1 of 10, after 0.6s)`"""
     words = _error(value.get("error")) or _error(value.get("cause")) or "API error"
     attempt, most = value.get("retryAttempt"), value.get("maxRetries")
-    told = f"attempt {attempt} of {most}" if isinstance(attempt, int) and isinstance(most, int) else ""
     wait = _length(value.get("retryInMs"))
-    told = ", ".join(filter(None, (told, wait and f"after {wait}")))
-    return f"{words} ({told})" if told else words
+    counted = isinstance(attempt, int) and isinstance(most, int)
+    told = [f"attempt {attempt} of {most}"] if counted else []
+    told += [f"after {wait}"] if wait else []
+    return f"{words} ({', '.join(told)})" if told else words
 
 
 def _error(error: Any) -> str:

@@ -48,8 +48,9 @@ async def test_nothing_a_log_says_reaches_the_terminal_as_it_is(
         browser.status.warn(EVIL)
         browser.status.answer(EVIL)
         for keys in (
-            "", "enter", "home", "j", "enter", "x", "x", "escape", *"jjjjjjjj", "o q", "k", "enter", "x", "escape", "escape", "f", "escape", "r", "escape", "j",
-            "question_mark", "escape", "y i", "y p", "slash", "ctrl+p", "escape",
+            "", "enter", "home", "j", "enter", "x", "x", "escape", *"jjjjjjjj", "o q", "k", "enter",
+            "x", "escape", "escape", "f", "escape", "r", "escape", "j", "question_mark", "escape",
+            "y i", "y p", "slash", "ctrl+p", "escape",
         ):  # fmt: skip
             await pilot.press(*keys.split())
             await pilot.pause()

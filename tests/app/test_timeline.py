@@ -15,7 +15,7 @@ from sessionlog.errors import NotALog
 from sessionlog.formats.base import TROUBLE
 from sessionlog.formats.native import Native
 from sessionlog.marks import Marks
-from sessionlog.reader import format_of
+from sessionlog.reader import format_of, load
 from sessionlog.text import width as columns_of
 from sessionlog.window import CHUNK, Log
 from tui.destination import time_of_day
@@ -672,3 +672,51 @@ def test_all_sample_logs_open_at_every_width() -> None:
         opened += 1
         log.close()
     assert opened
+
+
+def disagreements(path: Path) -> list[object]:
+    """Where the rows of a log say something else than its session does."""
+    session = load(path)
+    fd = os.open(path, os.O_RDONLY)
+    form = format_of(str(path), fd)
+    os.close(fd)
+    log = Log(str(path), form)
+    made = Timeline(log, counted(log))
+    made.judge(session.alive is not None)
+    rows = [row for number in range(made.chunks) for row in made.rows(number)]
+    steps = {step.n: step for step in session.history}
+    found: list[object] = []
+    for row in rows:
+        if row.n is None or not row.records:
+            continue
+        step = steps[row.n]
+        if (step.record.span.offset, step.record.part) != row.place:
+            found.append(("number", row.n))
+        if not row.side and step.in_context != row.in_context:
+            found.append(("context", row.n))
+        if row.sort == "call" and (step.pair is not None) != (len(row.records) == 2):
+            found.append(("pair", row.n))
+    if made.marks.messages != len(session.history):
+        found.append(("messages", made.marks.messages, len(session.history)))
+    if sum(row.damage is not None for row in rows) != len(session.damages):
+        found.append("damages")
+    log.close()
+    return found
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_numbers_pairs_contexts_and_damages_are_those_of_the_session(
+    tmp_path: Path, seed: int
+) -> None:
+    path = build.log(tmp_path / "20261127-220000.jsonl", some_log(900, seed), b'{"kind"')
+    assert disagreements(path) == []
+
+
+@pytest.mark.skipif(not cases(), reason="SESSIONLOG_CASES is not set")
+def test_the_rows_of_all_sample_logs_say_what_their_sessions_say() -> None:
+    for path in cases():
+        try:
+            found = disagreements(path)
+        except NotALog:
+            continue
+        assert found == [], path

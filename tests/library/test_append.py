@@ -68,7 +68,7 @@ def test_where_it_cannot_be_taken_back_it_is_sealed(writer: Writer, disk: Failin
     writer.message(says("on"))
     session = load(writer.path)
     assert [m.text for m in session.messages] == ["after", "on"]
-    assert len(session.damages) == 1
+    assert [(d.span.length, d.why) for d in session.damages] == [(9, "not JSON")]
 
 
 def test_what_another_program_appended_is_never_cut_off(writer: Writer, disk: Failing) -> None:
@@ -135,6 +135,18 @@ def test_the_lock_is_held_through_a_new_descriptor(writer: Writer, disk: Failing
     writer.close()
     reopen(writer.path).close()
     assert texts(writer.path) == ["after", "after"]
+
+
+def test_a_new_descriptor_appends_behind_what_others_wrote(writer: Writer, disk: Failing) -> None:
+    disk.fail["sync"] = broken
+    with pytest.raises(OSError, match="Input/output error"):
+        writer.message(says("lost"))
+    disk.fail.clear()
+    writer.message(says("ours"))
+    with open(writer.path, "ab") as file:
+        file.write(build.message("bot", "not ours"))
+    writer.message(says("ours again"))
+    assert texts(writer.path) == ["ours", "not ours", "ours again"]
 
 
 def test_a_log_that_was_replaced_is_not_written_to(writer: Writer, disk: Failing) -> None:

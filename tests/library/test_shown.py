@@ -206,7 +206,7 @@ def test_no_byte_of_a_hostile_log_reaches_the_terminal(tmp_path: Path) -> None:
             build.message(HOSTILE, HOSTILE, 1, **{HOSTILE: HOSTILE}),
             build.message("activity", HOSTILE, activity=call),
             build.message("activity", HOSTILE, activity=call | {"kind": HOSTILE}),
-            build.message("activity", HOSTILE, activity=call | {"kind": "response", "failure": HOSTILE}),
+            build.response(HOSTILE, HOSTILE, HOSTILE, failure=HOSTILE),
             build.response(HOSTILE, HOSTILE, "other", result={HOSTILE: [HOSTILE]}),
             build.event(HOSTILE, tool=HOSTILE, text=HOSTILE),
             build.line({"kind": HOSTILE, "at": HOSTILE, HOSTILE: HOSTILE}),
@@ -225,7 +225,8 @@ def test_no_byte_of_a_hostile_log_reaches_the_terminal(tmp_path: Path) -> None:
 def test_wrong_types_anywhere_keep_the_types_of_the_contract(tmp_path: Path) -> None:
     values: list[Any] = [None, 1, 2**70, 1.5, float("nan"), True, "x", [], {}, [1], {"a": None}]
     fields = ["id", "task", "type", "text", "kind", "name", "arguments", "failure", "reason",
-              "code", "error", "tool", "iteration", "images", "resumedFrom", "forkedFrom"]  # fmt: skip
+              "code", "error", "tool", "iteration", "images", "resumedFrom",
+              "forkedFrom"]  # fmt: skip
     lines = []
     for kind in ("meta", "message", "event", "result"):
         for value in values:

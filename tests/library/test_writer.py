@@ -8,7 +8,7 @@ import stat
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -130,11 +130,12 @@ def test_a_folder_that_cannot_be_one_fails_at_once(tmp_path: Path, below: str) -
 
 
 def test_an_unknown_sync_policy_is_refused(tmp_path: Path) -> None:
-    for make in (lambda: create(tmp_path, "run", META, sync="always"),
-                 lambda: reopen(tmp_path / "run.jsonl", sync="always")):  # fmt: skip
-        with pytest.raises(NotPossible, match="one of state, record, turn, none"):
-            make()
-    assert os.listdir(tmp_path) == []
+    path = build.log(tmp_path / "old.jsonl", [build.meta()])
+    with pytest.raises(NotPossible, match="one of state, record, turn, none"):
+        create(tmp_path, "run", META, sync="always")
+    with pytest.raises(NotPossible, match="one of state, record, turn, none"):
+        reopen(path, sync="always")
+    assert os.listdir(tmp_path) == ["old.jsonl"]
 
 
 @pytest.mark.parametrize("call", ["write", "sync"])
@@ -312,7 +313,12 @@ def test_a_log_that_cannot_be_sealed_is_let_go(tmp_path: Path, disk: Failing) ->
 
 def test_errors_are_one_line_with_the_place(tmp_path: Path) -> None:
     create(tmp_path, "run", META).close()
-    for make in (lambda: create(tmp_path, "run", META), lambda: reopen(tmp_path)):
+    makes: list[Callable[[], Writer]] = [
+        lambda: create(tmp_path, "run", META),
+        lambda: reopen(tmp_path),
+        lambda: start(tmp_path / "run.jsonl", META),
+    ]
+    for make in makes:
         with pytest.raises(SessionLogError) as caught:
             make()
         assert str(tmp_path) in str(caught.value)
