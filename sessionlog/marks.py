@@ -15,7 +15,8 @@ from collections.abc import Callable
 from sessionlog import codec
 from sessionlog.formats.base import COUNT, LOUD, RESET, TROUBLE, USER, Format, bits_of
 from sessionlog.framing import Line
-from sessionlog.window import CHUNK, Lines, Strip, long_records
+from sessionlog.records import Kind, Record
+from sessionlog.window import CHUNK, Strip, long_records
 
 SLICE = 0.003
 """Seconds of work between two pauses: a screen in the same process stays alive."""
@@ -132,49 +133,66 @@ class Marks:
         self._size = 0
 
     def _take(self, strip: Strip, number: int) -> None:
-        found = strip.lines(number)
-        classify = self.form.classify
-        long = found.lines[-1] if found.cut else None
+        found = strip.stretch(number)
+        lines = found.data.split(b"\n")
+        if not lines[-1]:
+            lines.pop()
+        offset, last = found.offset, len(lines) - 1
         messages = users = troubles = louds = 0
-        for line in found.lines:
-            bits = classify(line.data)
-            if bits & COUNT == COUNT or line is long or _is_mixed(line.data):
-                bits, count = self._slowly(line, found)
-            else:
-                count = bits & COUNT
+        for index, data in enumerate(lines):
+            bits = self.form.classify(data)
+            count = bits & COUNT
+            if found.cut and index == last:
+                length = found.end - offset
+                bits, count = _told(long_records(self.form, _line(data, offset), length))
+            elif count == COUNT or not _is_whole(data):
+                bits, count = self._decoded(_line(data, offset))
             messages += count
             users += bits & USER != 0
             troubles += bits & TROUBLE != 0
             louds += bits & LOUD != 0
             if bits & RESET:
-                self.resets.append(line.offset)
+                self.resets.append(offset)
+            offset += len(data) + 1
         if not troubles and b"xit" in found.data and _MAYBE.search(found.data):
             troubles = 1
         self._messages.append(self._messages[number] + messages)
-        self._lines.append(self._lines[number] + len(found.lines))
+        self._lines.append(self._lines[number] + len(lines))
         self._users.append(min(users, _MOST))
         self._troubles.append(min(troubles, _MOST))
         self._louds.append(min(louds, _MOST))  # last: it makes the chunk count
 
-    def _slowly(self, line: Line, found: Lines) -> tuple[int, int]:
-        """(bits, messages) of a line by decoding it, or the head of a long one."""
-        if found.cut and line is found.lines[-1]:
-            records = long_records(self.form, line, found.end - line.offset)
-            lost = 0
-        else:
-            parsed = codec.parse(line, self.form.plausible)
-            records = [r for value, span in parsed.objects for r in self.form.decode(value, span)]
-            lost = TROUBLE | LOUD if parsed.damages else 0
-        return bits_of(records) | lost, sum(record.kind == "message" for record in records)
+    def _decoded(self, line: Line) -> tuple[int, int]:
+        parsed = codec.parse(line, self.form.plausible)
+        records = [r for value, span in parsed.objects for r in self.form.decode(value, span)]
+        bits, count = _told(records)
+        return bits | (TROUBLE | LOUD if parsed.damages else 0), count
 
 
-def _is_mixed(data: bytes) -> bool:
-    """May the line hold more than one record, or a torn one? Then its first bytes do not tell.
+def _line(data: bytes, offset: int) -> Line:
+    return Line(0, offset, data, True)
 
-    A torn record leaves a quote or a brace open; text with single braces costs a decoding.
+
+def _told(records: list[Record]) -> tuple[int, int]:
+    """(bits, messages) of decoded records."""
+    return bits_of(records), sum(record.kind is Kind.MESSAGE for record in records)
+
+
+def _is_whole(data: bytes) -> bool:
+    """Is the line one record? Else its first bytes, which `classify` goes by, do not tell all.
+
+    A torn record leaves a quote or a brace open, and whole ones touch. Text with single braces
+    looks alike, so what looks odd is parsed.
     """
-    return (
-        data.count(b"{") != data.count(b"}")
-        or (data.count(b'"') - data.count(b'\\"')) % 2 == 1
-        or b'}{"' in data
-    )
+    if (
+        data.count(b"{") == data.count(b"}")
+        and (data.count(b'"') - data.count(b'\\"')) % 2 == 0
+        and b'}{"' not in data
+        and b'} {"' not in data
+        and b"\0" not in data
+    ):
+        return True
+    try:
+        return isinstance(codec.loads(data), dict)
+    except ValueError:
+        return False

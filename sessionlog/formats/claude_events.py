@@ -121,21 +121,23 @@ def attachment(value: Mapping[str, Any], span: Span, at: str, key: str) -> Recor
 
 _WORDS = (
     "stderr", "blockingError", "message", "text", "content", "output", "prompt", "filename",
-    "displayPath", "path", "stdout", "summary", "query", "hookName", "command", "agentId", "date",
+    "displayPath", "path", "stdout", "summary", "query", "command", "agentId", "date",
 )  # fmt: skip
 
 
 def _said(body: Mapping[str, Any]) -> str:
-    """The first of a body's fields that says something; of a hook that failed, which one it was."""
+    """The first field that says something, behind the name of the hook if it is one's."""
+    hook = text_of(body.get("hookName"))
     for name in _WORDS:
-        item = body.get(name)
-        text = item if isinstance(item, str) else _list(item) if isinstance(item, list) else ""
-        if isinstance(item, dict):
-            text = text_of(item.get("blockingError")) or text_of(item.get("text"))
-        if text.strip():
-            hook = text_of(body.get("hookName"))
-            return f"{hook}: {text.strip()}" if hook and name not in ("hookName",) else text.strip()
-    return _list(body.get("addedNames")) or _list(body.get("names"))
+        if text := _words(body.get(name)):
+            return f"{hook}: {text}" if hook else text
+    return hook or _list(body.get("addedNames")) or _list(body.get("names"))
+
+
+def _words(item: Any) -> str:
+    if isinstance(item, dict):
+        item = item.get("blockingError") or item.get("text")
+    return item.strip() if isinstance(item, str) else _list(item)
 
 
 def _list(value: Any) -> str:
@@ -152,13 +154,13 @@ def _compaction(about: Mapping[str, Any], span: Span, at: str, key: str) -> Reco
 
 
 def _retry(value: Mapping[str, Any]) -> str:
-    """`Overloaded (attempt 1 of 10, after 0.6s)`"""
+    """`Overloaded (attempt 1 of 10, next in 0.6s)`"""
     words = _error(value.get("error")) or _error(value.get("cause")) or "API error"
     attempt, most = value.get("retryAttempt"), value.get("maxRetries")
     wait = _length(value.get("retryInMs"))
     counted = isinstance(attempt, int) and isinstance(most, int)
     told = [f"attempt {attempt} of {most}"] if counted else []
-    told += [f"after {wait}"] if wait else []
+    told += [f"next in {wait}"] if wait else []
     return f"{words} ({', '.join(told)})" if told else words
 
 

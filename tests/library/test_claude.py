@@ -127,6 +127,19 @@ def test_several_blocks_on_a_line_are_as_many_messages() -> None:
     assert {r.key for r in decoded(data)} == {"u2"}
 
 
+def test_answers_without_an_id_are_told_apart(tmp_path: Path) -> None:
+    answers = [said("a", id="", seconds=2), said("b", id="", seconds=3)]
+    assert session(tmp_path, user("Go"), *answers).assistants == 2
+
+
+def test_words_before_and_behind_a_result_stay_in_their_order() -> None:
+    block = codec.loads(result("c"))["message"]["content"][0]
+    data = user([{"type": "text", "text": "a"}, block, {"type": "text", "text": "b"}])
+    read = [r.payload for r in decoded(data) if isinstance(r.payload, Message)]
+    assert [m.text for m in read] == ["a", "done", "b"]
+    assert types(data) == ["user", "response", "user"]
+
+
 def test_thinking_of_which_only_the_signature_is_kept_is_quiet() -> None:
     assert one(said({"type": "thinking", "thinking": "", "signature": "x"})).quiet
     assert one(said({"type": "redacted_thinking", "data": "x"})).quiet
@@ -232,8 +245,8 @@ def test_a_prompt_that_was_typed_while_the_model_worked_is_a_prompt() -> None:
 
 
 def test_empty_content_still_gives_a_record() -> None:
-    for content in ([], "", None):
-        assert one(user(content)).quiet
+    for nothing in (user([]), user(""), user(None)):
+        assert one(nothing).quiet
     assert one(said()).quiet
 
 
@@ -264,7 +277,7 @@ def test_a_retry_tells_why_and_which(error: Any, words: str) -> None:
     line = claude_system("api_error", error=error, retryAttempt=2, maxRetries=10, retryInMs=1044.5)
     told = event(line)
     assert (told.kind, told.ok, one(line).quiet) == ("retry", False, False)
-    assert told.text == f"{words} (attempt 2 of 10, after 1.0s)"
+    assert told.text == f"{words} (attempt 2 of 10, next in 1.0s)"
 
 
 def test_bookkeeping_is_quiet_and_says_a_little() -> None:
@@ -386,6 +399,12 @@ def test_a_command_without_words_is_a_title_only_where_there_is_no_other(tmp_pat
     assert session(tmp_path, review, *build.claude_healthy()).title == "/review it"
 
 
+def test_neither_a_side_chain_nor_an_interrupt_is_the_title(tmp_path: Path) -> None:
+    side = user("Count", 0, isSidechain=True)
+    assert session(tmp_path, side, user(INTERRUPTED, 0), *build.claude_healthy()).title == "Fix it"
+    assert session(tmp_path, side).title == "Count"
+
+
 def test_the_file_name_is_the_identity_where_it_is_an_id(tmp_path: Path) -> None:
     other = build.CLAUDE_ID.replace("5c22", "0000")
     assert session(tmp_path, *build.claude_healthy(), name=f"{other}.jsonl").id == other
@@ -479,6 +498,12 @@ def test_a_call_that_told_of_itself_for_hours_is_still_in_flight(tmp_path: Path)
     assert read.ending.text == glance(str(path)).stop == "in Bash: sleep 60"
 
 
+def test_a_row_reads_no_further_than_it_may(tmp_path: Path) -> None:
+    signs = [claude_line("progress", data={"type": "bash_progress", "output": "x" * 2000})] * 600
+    row = glance(str(build.log(tmp_path / FILE, [*AGAIN, *signs])))
+    assert (row.status, row.title, row.stop) == ("unfinished", "Fix it", "no ending recorded")
+
+
 def test_a_torn_tail_is_told_from_a_whole_one(tmp_path: Path) -> None:
     cut = session(tmp_path, *GO, tail=said("Done.")[:-20])
     assert (cut.status, len(cut.damages)) == ("truncated", 1)
@@ -496,6 +521,17 @@ def test_side_chains_inside_the_log_are_not_the_main_run(tmp_path: Path) -> None
     ended = session(tmp_path, *build.claude_healthy(), *task * 60)
     assert (ended.status, ended.title) == ("complete", "Fix it")
     assert {m.sidechain for m in (n.message for n in ended.history)} == {"", "sidechain"}
+
+
+def test_a_side_chain_before_the_last_words_of_the_main_run_is_passed_over(tmp_path: Path) -> None:
+    side = call("s1", id="s", seconds=9, isSidechain=True)
+    assert session(tmp_path, *SAID, side, *LOCAL).ending.text == "Done."
+
+
+def test_a_side_chain_is_named_after_its_agent() -> None:
+    assert message(user("Go", isSidechain=True, agentId="a1")).sidechain == "a1"
+    assert message(user("Go", isSidechain=True)).sidechain == "sidechain"
+    assert message(user("Go", agentId="a1")).sidechain == ""
 
 
 @pytest.mark.parametrize("length", [1, 80])
@@ -664,7 +700,8 @@ def test_a_line_is_classified_as_it_decodes() -> None:
     for line in samples():
         data = line.rstrip(b"\n")
         assert FORMAT.classify(data) == decoded_bits(FORMAT, data), data
-        assert FORMAT.classify(data[:-9]) == decoded_bits(FORMAT, data[:-9]), data
+        for broken in (data[:-9], data.replace(b":01Z", b":\0\0Z")):
+            assert FORMAT.classify(broken) == decoded_bits(FORMAT, broken), broken
 
 
 def test_text_in_a_line_does_not_make_it_another_line() -> None:

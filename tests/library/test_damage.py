@@ -192,3 +192,10 @@ def test_a_record_written_onto_a_torn_one_survives_wherever_that_was_torn(cut: b
     records, damages = harm.read(torn + LINES[1])
     assert [r.span.offset for r in records] == [len(torn)]
     assert [(d.span.offset, d.span.length) for d in damages] == [(0, len(torn))]
+
+
+def test_a_piece_of_a_torn_record_is_no_record() -> None:
+    torn = LINES[2][: LINES[2].index(b"}}}") + 1]  # the activity is whole, what holds it is not
+    records, damages = harm.read(torn + b"\n" + LINES[3])
+    assert [r.span.offset for r in records] == [len(torn) + 1]
+    assert [(d.span.offset, d.span.length) for d in damages] == [(0, len(torn))]

@@ -226,14 +226,16 @@ def test_marks_count_what_decoding_counts(tmp_path: Path) -> None:
     assert log.chunks > 5
 
 
+@pytest.mark.parametrize("said", ["so, {x} and {y: here", "plain, and so on: {x} here"])
 @pytest.mark.parametrize("torn", [10, 40, 47, 62, 75, 80, 90])
 def test_marks_count_what_stands_together_on_a_line_as_decoding_does(
-    tmp_path: Path, torn: int
+    tmp_path: Path, torn: int, said: str
 ) -> None:
-    text = build.message("bot", "so, {x} and {y: here")[:-1]
+    text = build.message("bot", said)[:-1]
     lines = [
         build.meta(), text * 2 + b"\n", text * 20 + b"\n", text[:torn] + build.event("usage"),
-        text[:torn] + text + b"\n", b"\0\0" + text + b"\n", text + b"\0\0\n", text + b" " + text,
+        text[:torn] + text + b"\n", b"\0\0" + text + b"\n", text + b"\0\0\n",
+        text + b"\0" + text + b"\n", text[:torn] + b"\n", text + b" " + text,
     ]  # fmt: skip
     log = opened(build.log(tmp_path / "a.jsonl", lines))
     records = log.chunk(0).records

@@ -116,6 +116,8 @@ def check(path: Path, last: int, damages: int) -> tuple[list[str], int, int]:
     more = len(session.damages) - damages
     if more not in (0, 1) or any(damage.torn for damage in session.damages[:-1]):
         wrong.append(f"{len(session.damages)} damages, and {damages} before the kill")
+    if any(damage.salvaged for damage in session.damages):
+        wrong.append("a record was glued to a torn one")
     return wrong, end, len(session.damages)
 
 
