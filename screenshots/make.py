@@ -1,4 +1,4 @@
-"""Make the pictures of the README: the real app over the demo's night, keys pressed as a person would.
+"""Make the pictures of the README: the real app over the demo's night, with keys pressed.
 
 `python screenshots/make.py` writes the SVG files beside this script, `--check` fails when one of
 them is not what the app draws now. Clock, time zone, sizes and themes are fixed, so the same

@@ -67,14 +67,16 @@ __all__ = [
 
 _MODULES = {
     "conversation": "repair_messages",
-    "errors": "DamagedLog LogInUse NotALog NotPossible SessionExists SessionLogError SessionNotFound Unreadable WriterClosed",
+    "errors": "DamagedLog LogInUse NotALog NotPossible SessionExists SessionLogError "
+    "SessionNotFound Unreadable WriterClosed",
     "forks": "fork plan_fork",
     "listing": "list_sessions resolve",
     "paths": "new_id",
     "plan": "Fork Repair",
     "reader": "load load_lines",
     "recorder": "Recorder",
-    "records": "Activity Damage Entry Event Image Kind Message Meta Origin Other Record Reset Result Span Status",
+    "records": "Activity Damage Entry Event Image Kind Message Meta Origin Other Record Reset "
+    "Result Span Status",
     "repairs": "plan_repair repair",
     "session": "Session",
     "stream": "Block StreamAssembler",

@@ -278,7 +278,8 @@ def _check_lines(found: dict[str, Any]) -> Iterable[str]:
         f"{found['assistants']} answers, {found['events']} events"
     )
     for call in found["open_calls"]:
-        yield f"  open call: message {call['n']}, {visible(call['tool'])} {visible(call['call_id'])}"
+        said = f"{visible(call['tool'])} {visible(call['call_id'])}"
+        yield f"  open call: message {call['n']}, {said}"
     for orphan in found["orphan_results"]:
         yield f"  result without a call: message {orphan['n']}, {visible(orphan['call_id'])}"
     for damage in found["damages"]:

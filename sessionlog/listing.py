@@ -280,7 +280,7 @@ def find(ref: str, paths: Iterable[str]) -> Entry:
     ref = ref.strip()
     if not ref:
         raise SessionNotFound("no session named: give an id, a path, or `last`")
-    if os.sep in ref or os.path.isfile(ref):
+    if os.sep in ref:
         if not os.path.lexists(ref):
             raise SessionNotFound(f"{ref}: no such file")
         return with_life([glance(ref)])[0]
@@ -289,7 +289,13 @@ def find(ref: str, paths: Iterable[str]) -> Entry:
         if not entries:
             raise SessionNotFound("no session found here, so there is no last one")
         return entries[0]
-    return with_life([glance(_named(ref, list(logs_in(paths))))])[0]
+    try:
+        path = _named(ref, list(logs_in(paths)))
+    except SessionNotFound:
+        if not os.path.isfile(ref):
+            raise
+        path = ref  # a file of this folder, named without one
+    return with_life([glance(path)])[0]
 
 
 def _named(ref: str, paths: list[str]) -> str:

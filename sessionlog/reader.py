@@ -152,5 +152,3 @@ def refusal(path: str, damage: Damage) -> DamagedLog:
         f"{path}: damaged at line {span.line}, byte {span.offset}: {damage.why}; "
         "look at it, then use --force (force=True) to go on without it"
     )
-
-

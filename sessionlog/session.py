@@ -242,7 +242,9 @@ def _own_run(records: Sequence[Record]) -> Sequence[Record]:
     if not messages or not all(message.sidechain for message in messages):
         return records
     return [
-        r._replace(payload=r.payload._replace(sidechain="")) if isinstance(r.payload, Message) else r
+        r._replace(payload=r.payload._replace(sidechain=""))
+        if isinstance(r.payload, Message)
+        else r
         for r in records
     ]
 

@@ -21,7 +21,9 @@ MOST = 8
 
 
 def spread(
-    items: Sequence[str], work: Callable[[Sequence[str]], list[Result]], processes: int | None = None
+    items: Sequence[str],
+    work: Callable[[Sequence[str]], list[Result]],
+    processes: int | None = None,
 ) -> list[Result]:
     """`work` over slices of the items, in order. Results are what `marshal` can carry:
     tuples, strings, numbers, None.

@@ -34,17 +34,23 @@ def log(path: Path, lines: Iterable[bytes], tail: bytes = b"") -> Path:
 # -- native ----------------------------------------------------------------------------------
 
 
-def meta(id: str = "20261127-220000", task: str = "Fix it", seconds: float = 0, **more: Any) -> bytes:
+def meta(
+    id: str = "20261127-220000", task: str = "Fix it", seconds: float = 0, **more: Any
+) -> bytes:
     body = {"id": id, "task": task, "model": "m", "provider": "p", "driver": "d",
             "workdir": "/srv/app", **more}  # fmt: skip
     return line({"kind": "meta", "at": at(seconds), "meta": body})
 
 
 def message(type: str, text: str = "", seconds: float = 1, **more: Any) -> bytes:
-    return line({"kind": "message", "at": at(seconds), "message": {"type": type, "text": text, **more}})
+    return line(
+        {"kind": "message", "at": at(seconds), "message": {"type": type, "text": text, **more}}
+    )
 
 
-def request(id: str, name: str = "shell", arguments: str = '{"command":"ls"}', seconds: float = 2) -> bytes:
+def request(
+    id: str, name: str = "shell", arguments: str = '{"command":"ls"}', seconds: float = 2
+) -> bytes:
     activity = {"kind": "request", "id": id, "name": name, "arguments": arguments}
     return message("activity", "", seconds, activity=activity)
 

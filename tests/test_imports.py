@@ -11,16 +11,51 @@ import pytest
 
 ROOT = Path(__file__).parent.parent
 FLOORS = [
-    ["errors", "records", "text", "secrets", "framing", "conversation", "spread", "append", "index",
-     "life", "formats"],
+    [
+        "errors",
+        "records",
+        "text",
+        "secrets",
+        "framing",
+        "conversation",
+        "spread",
+        "append",
+        "index",
+        "life",
+        "formats",
+    ],
     ["codec", "paths", "pairing", "agents"],
-    ["telling", "stream", "splice", "blobs", "formats.native_encode", "formats.parts",
-     "formats.claude_life", "formats.claude_subagents", "demo.script"],
+    [
+        "telling",
+        "stream",
+        "splice",
+        "blobs",
+        "formats.native_encode",
+        "formats.parts",
+        "formats.claude_life",
+        "formats.claude_subagents",
+        "demo.script",
+    ],
     ["formats.base", "writer", "demo.night"],
-    ["session", "window", "plan", "recorder", "formats.native_actor", "formats.chat_actor",
-     "formats.claude_blocks", "formats.codex_items", "demo"],
-    ["marks", "formats.native", "formats.chat", "formats.claude_events", "formats.codex_events",
-     "demo.agent"],
+    [
+        "session",
+        "window",
+        "plan",
+        "recorder",
+        "formats.native_actor",
+        "formats.chat_actor",
+        "formats.claude_blocks",
+        "formats.codex_items",
+        "demo",
+    ],
+    [
+        "marks",
+        "formats.native",
+        "formats.chat",
+        "formats.claude_events",
+        "formats.codex_events",
+        "demo.agent",
+    ],
     ["shown", "formats.claude_ends", "formats.codex"],
     ["formats.claude"],
     ["formats.table"],
@@ -30,7 +65,7 @@ FLOORS = [
     ["resume"],
     ["cli"],
     ["__main__"],
-]  # fmt: skip
+]
 """A module imports from lines above its own, never from its own."""
 
 
@@ -55,8 +90,11 @@ def imported(path: Path, package: str) -> set[str]:
             found.add(node.module)
         elif isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
-    return {name.removeprefix(package).lstrip(".") for name in found
-            if name == package or name.startswith(package + ".")}  # fmt: skip
+    return {
+        name.removeprefix(package).lstrip(".")
+        for name in found
+        if name == package or name.startswith(package + ".")
+    }
 
 
 def floor(name: str) -> int:
@@ -94,9 +132,11 @@ def test_the_library_never_imports_the_screen_or_its_packages() -> None:
 
 @pytest.mark.parametrize("code", ["import sessionlog", "import sessionlog.cli"])
 def test_commands_start_without_the_screen(code: str) -> None:
-    code += "; import sys; print([m for m in sys.modules if m in ('textual', 'rich', 'watchfiles', 'tui')])"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True,
-                          cwd=ROOT)  # fmt: skip
+    heavy = ("textual", "rich", "watchfiles", "tui")
+    code += f"; import sys; print([m for m in sys.modules if m in {heavy}])"
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT
+    )
     assert done.stdout.strip() == "[]"
 
 

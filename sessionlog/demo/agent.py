@@ -46,7 +46,9 @@ def run(recorder: Recorder, workdir: str, rounds: int) -> None:
             for half in halves:
                 recorder.message(half)
     recorder.result(
-        Result("settled", "ready for the release build", iterations=iteration, calls=calls, settles=1)
+        Result(
+            "settled", "ready for the release build", iterations=iteration, calls=calls, settles=1
+        )
     )
 
 

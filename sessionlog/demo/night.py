@@ -24,10 +24,19 @@ def runs(morning: datetime) -> Iterator[tuple[str, Run]]:
     evening = morning - timedelta(hours=10)
     yield from _migration(evening + timedelta(hours=4.2))
     for hours, tell in (
-        (-0.6, _runbook), (-0.2, _mailer), (0.3, _rename), (0.7, _protobuf), (1.1, _retry_code),
-        (1.4, _dependencies), (1.7, _bisect), (2.2, _merge_queue), (2.8, _linter),
-        (3.1, _invoices), (3.8, _checkout), (8.1, _changelog),
-    ):  # fmt: skip
+        (-0.6, _runbook),
+        (-0.2, _mailer),
+        (0.3, _rename),
+        (0.7, _protobuf),
+        (1.1, _retry_code),
+        (1.4, _dependencies),
+        (1.7, _bisect),
+        (2.2, _merge_queue),
+        (2.8, _linter),
+        (3.1, _invoices),
+        (3.8, _checkout),
+        (8.1, _changelog),
+    ):
         path, run = tell(evening + timedelta(hours=hours))
         yield path, run
 
@@ -54,29 +63,60 @@ def _migration(start: datetime) -> Iterator[tuple[str, Run]]:
     run.turn()
     run.think("Imports first, then the pool, then the queries. Error mapping last.")
     run.say("I'll map every pgx import first, then move the pool, then the queries one by one.")
-    run.call("grep", "\n".join(f"internal/billing/f{i}.go" for i in range(37)), pattern="jackc/pgx/v4")
+    run.call(
+        "grep", "\n".join(f"internal/billing/f{i}.go" for i in range(37)), pattern="jackc/pgx/v4"
+    )
     run.call("read", "package billing\n" * 212, path="internal/billing/pool.go")
-    run.call("edit", "edited", path="internal/billing/pool.go",
-             old_string="pgxpool.Connect(ctx, dsn)", new_string="pgxpool.New(ctx, dsn)")  # fmt: skip
+    run.call(
+        "edit",
+        "edited",
+        path="internal/billing/pool.go",
+        old_string="pgxpool.Connect(ctx, dsn)",
+        new_string="pgxpool.New(ctx, dsn)",
+    )
     run.turn()
-    run.call("bash", failure="pool.go:41:17: undefined: pgxpool.ConnectConfig\nexit status 1",
-             seconds=6.1, command="go build ./internal/billing/...")  # fmt: skip
+    run.call(
+        "bash",
+        failure="pool.go:41:17: undefined: pgxpool.ConnectConfig\nexit status 1",
+        seconds=6.1,
+        command="go build ./internal/billing/...",
+    )
     run.say("ConnectConfig became NewWithConfig in v5.")
-    run.call("edit", "edited", path="internal/billing/pool.go",
-             old_string="ConnectConfig", new_string="NewWithConfig")  # fmt: skip
+    run.call(
+        "edit",
+        "edited",
+        path="internal/billing/pool.go",
+        old_string="ConnectConfig",
+        new_string="NewWithConfig",
+    )
     run.call("bash", "ok", seconds=5.8, command="go build ./internal/billing/...")
     for number, name in enumerate(("invoice", "refund", "ledger", "export", "dunning"), 1):
         run.turn()
         run.call("read", "package billing\n" * 90, path=f"internal/billing/{name}.go")
-        run.call("edit", "edited", seconds=14, path=f"internal/billing/{name}.go",
-                 old_string="pgx.BeginFunc(ctx, tx)", new_string="pgx.BeginTxFunc(ctx, tx)")  # fmt: skip
-        run.call("bash", "ok  \tinternal/billing\t1.2s", seconds=540 + 61 * number,
-                 command=f"go test ./internal/billing -run {name.title()}")  # fmt: skip
+        run.call(
+            "edit",
+            "edited",
+            seconds=14,
+            path=f"internal/billing/{name}.go",
+            old_string="pgx.BeginFunc(ctx, tx)",
+            new_string="pgx.BeginTxFunc(ctx, tx)",
+        )
+        run.call(
+            "bash",
+            "ok  \tinternal/billing\t1.2s",
+            seconds=540 + 61 * number,
+            command=f"go test ./internal/billing -run {name.title()}",
+        )
     run.turn()
     run.user("Also bump the CI image to go1.23 while you are there.")
     run.turn()
-    run.call("edit", "edited", path=".github/workflows/test.yml",
-             old_string="go-version: 1.22", new_string="go-version: 1.23")  # fmt: skip
+    run.call(
+        "edit",
+        "edited",
+        path=".github/workflows/test.yml",
+        old_string="go-version: 1.22",
+        new_string="go-version: 1.23",
+    )
     run.skip(1400)
     run.reset(
         "Pool, queries and error mapping are on v5. Left: replay.go, which claims invoices under "
@@ -84,10 +124,14 @@ def _migration(start: datetime) -> Iterator[tuple[str, Run]]:
     )
     run.turn()
     run.call("read", "package billing\n" * 341, path="internal/billing/replay.go")
-    run.call("edit", "edited", path="internal/billing/replay.go",
-             old_string="tx, err := r.pool.Begin(ctx)\nif err != nil {\n\treturn err\n}",
-             new_string="conn, err := r.pool.Acquire(ctx)\nif err != nil {\n\treturn err\n}\ndefer conn.Release()\ntx, err := conn.Begin(ctx)",
-             )  # fmt: skip
+    run.call(
+        "edit",
+        "edited",
+        path="internal/billing/replay.go",
+        old_string="tx, err := r.pool.Begin(ctx)\nif err != nil {\n\treturn err\n}",
+        new_string="conn, err := r.pool.Acquire(ctx)\nif err != nil {\n\treturn err\n}\n"
+        "defer conn.Release()\ntx, err := conn.Begin(ctx)",
+    )
     run.call("bash", "", seconds=9.4, command="go vet ./internal/billing/...")
     run.turn()
     fork_from = run.id
@@ -103,7 +147,9 @@ def _migration(start: datetime) -> Iterator[tuple[str, Run]]:
     run.think("The advisory lock is taken on another connection than the transaction's.", 38)
     for old, new in (("Release()", "Hijack()"), ("Hijack()", "Release()"), ("pool", "conn")):
         run.turn()
-        run.call("edit", "edited", path="internal/billing/replay.go", old_string=old, new_string=new)
+        run.call(
+            "edit", "edited", path="internal/billing/replay.go", old_string=old, new_string=new
+        )
         run.call("bash", failure=_FAIL, seconds=101, command="go test ./internal/billing/...")
     run.turn()
     run.say("It only fails under load. I'll run it 200 times to catch the race.")
@@ -118,17 +164,32 @@ def _migration(start: datetime) -> Iterator[tuple[str, Run]]:
 
 def _fork(parent: Native, lines: int, parent_id: str, at: int, started: datetime) -> Native:
     """This morning's fork of the hero, taken before the failures, which got there."""
-    fork = Native(started, "Migrate billing worker to pgx v5", _BILLING,
-                  forkedFrom={"id": parent_id, "at": at})  # fmt: skip
+    fork = Native(
+        started,
+        "Migrate billing worker to pgx v5",
+        _BILLING,
+        forkedFrom={"id": parent_id, "at": at},
+    )
     fork.lines += parent.lines[1:lines]
     fork._calls = 100
     fork.turn()
-    fork.user("Take the lock and the transaction on one connection. Run the replay test with -race.")
+    fork.user(
+        "Take the lock and the transaction on one connection. Run the replay test with -race."
+    )
     fork.turn()
-    fork.call("edit", "edited", path="internal/billing/replay.go",
-              old_string="r.pool.Exec(ctx, lockSQL, id)", new_string="tx.Exec(ctx, lockSQL, id)")  # fmt: skip
-    fork.call("bash", "ok  \tinternal/billing\t41.7s", seconds=42,
-              command="go test -race -count=20 -run TestReplay ./internal/billing")  # fmt: skip
+    fork.call(
+        "edit",
+        "edited",
+        path="internal/billing/replay.go",
+        old_string="r.pool.Exec(ctx, lockSQL, id)",
+        new_string="tx.Exec(ctx, lockSQL, id)",
+    )
+    fork.call(
+        "bash",
+        "ok  \tinternal/billing\t41.7s",
+        seconds=42,
+        command="go test -race -count=20 -run TestReplay ./internal/billing",
+    )
     fork.say("The lock is taken inside the transaction now; 20 runs under -race are green.")
     fork.end("settled", "pgx v5 everywhere, replay is idempotent again")
     return fork
@@ -149,7 +210,9 @@ def _mailer(start: datetime) -> tuple[str, Run]:
     run.user("Begin.")
     run.turn()
     run.call("read", "class Mailer:\n" * 80, path="mailer/send.py")
-    run.call("edit", "edited", path="mailer/send.py", old_string="retry(3)", new_string="retry(budget)")
+    run.call(
+        "edit", "edited", path="mailer/send.py", old_string="retry(3)", new_string="retry(budget)"
+    )
     run.call("bash", "41 passed in 3.2s", seconds=41 * 60, command="pytest -q")
     run.turn()
     run.say("Retries share a budget of 20 a minute now, and the tests cover an empty budget.")
@@ -161,8 +224,14 @@ def _rename(start: datetime) -> tuple[str, Run]:
     run = Claude(start, "/home/ana/src/app", "Rename Tenant to Account in all models")
     run.user("Rename Tenant to Account everywhere, migrations included.")
     for number in range(1, 9):
-        run.call("Edit", "The file has been updated.", file_path=f"app/models/m{number}.py",
-                 old_string="class Tenant:", new_string="class Account:", seconds=20)  # fmt: skip
+        run.call(
+            "Edit",
+            "The file has been updated.",
+            file_path=f"app/models/m{number}.py",
+            old_string="class Tenant:",
+            new_string="class Account:",
+            seconds=20,
+        )
         if number in (3, 5, 7):
             run.lines.append(b'{"parentUuid":"' + b"\0" * 64 + b"\n")
     run.call("Bash", "310 passed", command="pytest -q", seconds=900)
@@ -206,13 +275,24 @@ def _bisect(start: datetime) -> tuple[str, Run]:
     run.user("Begin.")
     for number in range(1, 15):
         run.turn()
-        run.call("bash", f"Bisecting: {200 >> number} revisions left", seconds=300,
-                 command=f"git bisect run ./time-start.sh  # step {number}")  # fmt: skip
+        run.call(
+            "bash",
+            f"Bisecting: {200 >> number} revisions left",
+            seconds=300,
+            command=f"git bisect run ./time-start.sh  # step {number}",
+        )
     run.turn()
-    run.end("error", "the provider failed", code=1,
-            error="provider: prompt is too long: 201,340 tokens > 200,000 maximum (400)",
-            failure={"status": 400, "request_bytes": 811234,
-                     "response_body": '{"error":{"message":"prompt is too long"}}'})  # fmt: skip
+    run.end(
+        "error",
+        "the provider failed",
+        code=1,
+        error="provider: prompt is too long: 201,340 tokens > 200,000 maximum (400)",
+        failure={
+            "status": 400,
+            "request_bytes": 811234,
+            "response_body": '{"error":{"message":"prompt is too long"}}',
+        },
+    )
     return _native(run)
 
 
@@ -220,9 +300,13 @@ def _merge_queue(start: datetime) -> tuple[str, Run]:
     run = Codex(start, "/home/ana/src/ci", "Port CI to the merge queue")
     run.say("The queue needs its own workflow file; I'll start from test.yml.")
     for number in range(1, 8):
-        run.call(f"gh run watch {4100 + number}", "run failed: job 'lint' is required", 1, seconds=600)
-    error = {"message": "You've hit your usage limit. Try again at 9:00 AM.",
-             "codex_error_info": "usage_limit_exceeded"}  # fmt: skip
+        run.call(
+            f"gh run watch {4100 + number}", "run failed: job 'lint' is required", 1, seconds=600
+        )
+    error = {
+        "message": "You've hit your usage limit. Try again at 9:00 AM.",
+        "codex_error_info": "usage_limit_exceeded",
+    }
     run.line("event_msg", type="error", **error)
     run.line("event_msg", type="task_complete", turn_id="1", last_agent_message=None, error=error)
     return _codex(run)
@@ -233,8 +317,12 @@ def _linter(start: datetime) -> tuple[str, Run]:
     run.user("Begin.")
     for _ in range(30):
         run.turn()
-        run.call("shell", failure="ruff: command not found\nexit status 127", seconds=2,
-                 command="ruff check legacy/")  # fmt: skip
+        run.call(
+            "shell",
+            failure="ruff: command not found\nexit status 127",
+            seconds=2,
+            command="ruff check legacy/",
+        )
     run.turn()
     run.end("iterations", "stopped after 31 iterations", code=1)
     return _native(run)
@@ -245,13 +333,23 @@ def _invoices(start: datetime) -> tuple[str, Run]:
     run.user("Begin.")
     for month in range(1, 9):
         run.turn()
-        run.call("bash", f"rendered {month * 1240} of 14,880", seconds=1700,
-                 command=f"bin/backfill --month 2024-{month:02d}")  # fmt: skip
+        run.call(
+            "bash",
+            f"rendered {month * 1240} of 14,880",
+            seconds=1700,
+            command=f"bin/backfill --month 2024-{month:02d}",
+        )
     run.turn()
-    run.call("bash", failure="render.py: OSError: [Errno 28] No space left on device\nexit status 1",
-             seconds=300, command="bin/backfill --month 2024-09")  # fmt: skip
+    run.call(
+        "bash",
+        failure="render.py: OSError: [Errno 28] No space left on device\nexit status 1",
+        seconds=300,
+        command="bin/backfill --month 2024-09",
+    )
     run.turn()
-    run.say("The disk is full: /var/pdf holds 38 GB. I'll move the finished months away first. " * 3)
+    run.say(
+        "The disk is full: /var/pdf holds 38 GB. I'll move the finished months away first. " * 3
+    )
     run.flush()
     run.tear()
     return _native(run)
@@ -263,8 +361,13 @@ def _checkout(start: datetime) -> tuple[str, Run]:
     run.call("Bash", "1 flaky, 63 passed", command="npx playwright test --shard=2/4", seconds=180)
     run.call("Read", "1\ttest('pays')\n" * 120, file_path="e2e/checkout.spec.ts")
     run.say("The payment frame is looked up before it is attached. I'll wait for it instead.")
-    run.call("Edit", "The file has been updated.", file_path="e2e/checkout.spec.ts",
-             old_string="page.frame('pay')", new_string="await page.waitForFrame('pay')")  # fmt: skip
+    run.call(
+        "Edit",
+        "The file has been updated.",
+        file_path="e2e/checkout.spec.ts",
+        old_string="page.frame('pay')",
+        new_string="await page.waitForFrame('pay')",
+    )
     run.start("Bash", command="npx playwright test --shard=2/4 --repeat-each=20")
     return _claude(run)
 
@@ -275,8 +378,12 @@ def _changelog(start: datetime) -> tuple[str, Run]:
     run.say("Eighty pull requests, nineteen of them for users. I'll group them by area.")
     run.call("cat > CHANGELOG.md <<'EOF'\n## 4.2\nEOF", "", seconds=2)
     run.say("The changelog for 4.2 is written: 6 added, 9 fixed, 4 changed.")
-    run.line("event_msg", type="task_complete", turn_id="1",
-             last_agent_message="The changelog for 4.2 is written.")  # fmt: skip
+    run.line(
+        "event_msg",
+        type="task_complete",
+        turn_id="1",
+        last_agent_message="The changelog for 4.2 is written.",
+    )
     return _codex(run)
 
 

@@ -68,7 +68,9 @@ class Native(Run):
         self.put({"kind": "meta", "at": self.at(), "meta": body})
 
     def message(self, type: str, text: str, **more: Any) -> None:
-        self.put({"kind": "message", "at": self.at(), "message": {"type": type, "text": text, **more}})
+        self.put(
+            {"kind": "message", "at": self.at(), "message": {"type": type, "text": text, **more}}
+        )
 
     def event(self, kind: str, **more: Any) -> None:
         self.put({"kind": "event", "at": self.at(), "event": {"kind": kind, **more}})
@@ -125,7 +127,9 @@ class Native(Run):
         self.put({"kind": "reset", "at": self.at()})
         self.message("checkpoint", summary)
 
-    def end(self, reason: str, message: str = "", error: str = "", code: int = 0, **more: Any) -> None:
+    def end(
+        self, reason: str, message: str = "", error: str = "", code: int = 0, **more: Any
+    ) -> None:
         self.flush()
         body: dict[str, Any] = {"reason": reason}
         body |= {"message": message} if message else {}
@@ -217,7 +221,9 @@ class Codex(Run):
 
     def message(self, role: str, text: str) -> None:
         part = "input_text" if role == "user" else "output_text"
-        self.line("response_item", type="message", role=role, content=[{"type": part, "text": text}])
+        self.line(
+            "response_item", type="message", role=role, content=[{"type": part, "text": text}]
+        )
 
     def say(self, text: str, seconds: float = 4) -> None:
         self.skip(seconds)
@@ -229,7 +235,9 @@ class Codex(Run):
         self.line("response_item", type="function_call", name="exec_command", arguments=arguments,
                   call_id=call_id)  # fmt: skip
         self.skip(seconds)
-        text = f"Wall time: {seconds:.1f} seconds\nProcess exited with code {code}\nOutput:\n{output}"
+        text = (
+            f"Wall time: {seconds:.1f} seconds\nProcess exited with code {code}\nOutput:\n{output}"
+        )
         self.line("response_item", type="function_call_output", call_id=call_id, output=text)
 
     def name(self) -> str:

@@ -257,24 +257,18 @@ def in_flight(newest_first: Iterable[Record]) -> list[InFlight]:
     native run records messages at the end of an iteration) count while no message follows.
     """
     answered: set[str] = set()
-    ended: list[str] = []
+    told: list[Record] = []
     flying: list[InFlight] = []
     answer: str | None = None
     messages = False
     for record in newest_first:
         payload = record.payload
         if isinstance(payload, Event) and not messages:
-            if payload.kind in ("toolCallEnd", "toolCallError"):
-                ended.append(payload.tool)
-            elif payload.kind == "toolCallStart":
-                if payload.tool in ended:
-                    ended.remove(payload.tool)
-                else:
-                    flying.append(InFlight(payload.tool, payload.text, "", record.at))
+            told.append(record)
         if not isinstance(payload, Message) or payload.sidechain:
             continue
-        if flying and not messages:
-            return flying[::-1]
+        if not messages and (running := _told(told[::-1])):
+            return running
         messages = True
         activity = payload.activity
         if activity is None:
@@ -289,7 +283,24 @@ def in_flight(newest_first: Iterable[Record]) -> list[InFlight]:
             if (activity.id or f"{activity.name}\0{activity.arguments}") in answered:
                 continue
             flying.append(InFlight(activity.name, activity.arguments, activity.id, record.at))
-    return flying[::-1]
+    return flying[::-1] if messages else _told(told[::-1])
+
+
+def _told(events: Iterable[Record]) -> list[InFlight]:
+    """The calls that events began and did not end. They carry no ids: an end is that of the
+    first call of its tool that still runs."""
+    running: list[InFlight] = []
+    for record in events:
+        event = record.payload
+        if not isinstance(event, Event):
+            continue
+        if event.kind == "toolCallStart":
+            running.append(InFlight(event.tool, event.text, "", record.at))
+        elif event.kind in ("toolCallEnd", "toolCallError"):
+            first = next((call for call in running if call.tool == event.tool), None)
+            if first is not None:
+                running.remove(first)
+    return running
 
 
 def standing(newest_first: Iterable[Record]) -> Ending:

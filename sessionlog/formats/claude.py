@@ -111,14 +111,14 @@ class Claude:
 
 
 _SCALARS = rb'(?:"(?!type"|message")\w+":(?:"[^"\\]*"|null|true|false|\d+),)*'
-_FAST = re.compile(rb'\{' + _SCALARS + rb'"type":"([\w-]+)"[,}]')
+_FAST = re.compile(rb"\{" + _SCALARS + rb'"type":"([\w-]+)"[,}]')
 _FAST_QUIET = frozenset(word.encode() for word in ("progress", *TITLES, *BOOKKEEPING))
 _FAST_RESULT = re.compile(
     rb'"message":\{"role":"user","content":\[\{(?:"tool_use_id":"[^"\\]*",)?"type":"tool_result",'
     rb'"content":"[^"\\]*(?:\\.[^"\\]*)*"(?:,"is_error":false)?(?:,"tool_use_id":"[^"\\]*")?\}\]\}'
 )
 _FAST_ANSWER = re.compile(
-    rb'\{' + _SCALARS + rb'"message":\{(?:"\w+":(?:"[^"\\]*"|null),)*"content":\[\{"type":"'
+    rb"\{" + _SCALARS + rb'"message":\{(?:"\w+":(?:"[^"\\]*"|null),)*"content":\[\{"type":"'
     rb'(?:tool_use",|text","text":"[!#-\[\]-~]|thinking","thinking":"[!#-\[\]-~])'
 )
 _FAST_END = re.compile(

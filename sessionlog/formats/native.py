@@ -215,12 +215,10 @@ def _named(meta: Meta, stem: str) -> Meta:
 
 
 def _started(meta: Meta, stem: str, record: Record) -> str:
-    """The meta's time; a log made from another keeps its parent's meta, so its id tells."""
-    if (meta.forked_from or meta.resumed_from) and _ID.match(stem):
+    """The meta's time; a fork keeps its parent's meta, so its id tells when it was taken."""
+    if meta.forked_from and _ID.match(stem):
         day, clock = stem[:8], stem[9:15]
-        return (
-            f"{day[:4]}-{day[4:6]}-{day[6:]}T{clock[:2]}:{clock[2:4]}:{clock[4:]}Z"
-        )
+        return f"{day[:4]}-{day[4:6]}-{day[6:]}T{clock[:2]}:{clock[2:4]}:{clock[4:]}Z"
     return record.at
 
 

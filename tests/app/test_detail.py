@@ -56,9 +56,7 @@ def call(
     arguments: Any, result: Any = "ok", failure: str | None = None, name: str = "shell"
 ) -> Lines:
     text = arguments if isinstance(arguments, str) else json.dumps(arguments)
-    return Lines(
-        build.request("c1", name, text), build.response("c1", name, text, result, failure)
-    )
+    return Lines(build.request("c1", name, text), build.response("c1", name, text, result, failure))
 
 
 def test_a_call_shows_its_telling_argument_first_then_the_others_then_the_result() -> None:

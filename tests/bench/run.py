@@ -59,7 +59,10 @@ def many(folder: Path, count: int) -> None:
         name = f"20261127-{number:06d}"
         lines = [build.meta(name, f"task {number}", number), build.message("user", "Begin.")]
         for turn in range(rng.randrange(2, 30)):
-            lines += [build.request(f"c{turn}"), build.response(f"c{turn}", result="x" * rng.randrange(2000))]
+            lines += [
+                build.request(f"c{turn}"),
+                build.response(f"c{turn}", result="x" * rng.randrange(2000)),
+            ]
         kind = rng.random()
         tail = b""
         if kind < 0.8:
@@ -74,8 +77,11 @@ def big(path: Path, size: int) -> None:
     rng = random.Random(2)
     block = []
     for turn in range(2000):
-        block += [build.event("toolCallStart", tool="shell"), build.request(f"c{turn}"),
-                  build.response(f"c{turn}", result="line of output " * rng.randrange(60))]  # fmt: skip
+        block += [
+            build.event("toolCallStart", tool="shell"),
+            build.request(f"c{turn}"),
+            build.response(f"c{turn}", result="line of output " * rng.randrange(60)),
+        ]
     data = b"".join(block)
     with path.open("wb") as file:
         file.write(build.meta() + build.message("user", "Begin."))
@@ -101,7 +107,10 @@ def compare(name: str, ours: list[str], floor: list[str], runs: int) -> None:
         bare.append(timed(floor))
     a, b = (statistics.median(t for t, _ in results) for results in (mine, bare))
     peak = statistics.median(p for _, p in mine)
-    print(f"{name:28} {a * 1e3:8.0f} ms  floor {b * 1e3:7.0f} ms  ratio {a / b:5.2f}  peak {peak:5.0f} MB")
+    print(
+        f"{name:28} {a * 1e3:8.0f} ms  floor {b * 1e3:7.0f} ms  "
+        f"ratio {a / b:5.2f}  peak {peak:5.0f} MB"
+    )
 
 
 def main() -> None:
@@ -116,20 +125,33 @@ def main() -> None:
         home = options.keep or Path(scratch)
         folder, path = home / f"logs-{options.logs}", home / f"log-{options.bytes}.jsonl"
         makers: list[tuple[Path, Callable[[], None]]] = [
-            (folder, lambda: many(folder, options.logs)), (path, lambda: big(path, options.bytes))
-        ]  # fmt: skip
+            (folder, lambda: many(folder, options.logs)),
+            (path, lambda: big(path, options.bytes)),
+        ]
         for place, make in makers:
             if not place.exists():
                 make()
         python, n = sys.executable, str(options.appends)
-        compare("list, warm", [python, "-m", "sessionlog", "list", str(folder)],
-                [python, "-c", SCAN, str(folder)], options.runs)  # fmt: skip
-        compare("offsets of every line", [python, "-m", "sessionlog.index", str(path)],
-                ["wc", "-l", str(path)], options.runs)  # fmt: skip
+        compare(
+            "list, warm",
+            [python, "-m", "sessionlog", "list", str(folder)],
+            [python, "-c", SCAN, str(folder)],
+            options.runs,
+        )
+        compare(
+            "offsets of every line",
+            [python, "-m", "sessionlog.index", str(path)],
+            ["wc", "-l", str(path)],
+            options.runs,
+        )
         for sync, plain in (("none", "none"), ("state", "sync")):
             count = n if sync == "none" else str(options.appends // 10)
-            compare(f"append 1 KB, sync {sync}", [python, "-c", WRITER, scratch, count, sync],
-                    [python, "-c", APPEND, f"{scratch}/floor", count, plain], options.runs)  # fmt: skip
+            compare(
+                f"append 1 KB, sync {sync}",
+                [python, "-c", WRITER, scratch, count, sync],
+                [python, "-c", APPEND, f"{scratch}/floor", count, plain],
+                options.runs,
+            )
     print(f"peak of this script {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024} MB")
 
 

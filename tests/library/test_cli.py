@@ -22,9 +22,12 @@ def folder(tmp_path: Path) -> Path:
     build.log(tmp_path / "20261127-220000.jsonl", build.healthy())
     build.log(
         tmp_path / "20261127-230000.jsonl",
-        [build.meta("20261127-230000", "Second", 3600), build.message("user", "go", 3601),
-         build.request("c1", seconds=3602)],
-    )  # fmt: skip
+        [
+            build.meta("20261127-230000", "Second", 3600),
+            build.message("user", "go", 3601),
+            build.request("c1", seconds=3602),
+        ],
+    )
     return tmp_path
 
 
@@ -42,10 +45,20 @@ def test_list_prints_one_object_a_session_newest_first(folder: Path, capsys: Any
     assert [entry["id"] for entry in found] == ["20261127-230000", "20261127-220000"]
     assert found[0]["status"] == "unfinished"
     assert found[1] | {"path": ""} == found[1] | {
-        "path": "", "format": "native", "agent": "zot", "title": "Fix it", "task": "Fix it",
-        "model": "m", "workdir": "/srv/app", "status": "complete", "reason": "settled", "ok": True,
-        "damage": None, "resumed_from": None, "forked_from": None,
-    }  # fmt: skip
+        "path": "",
+        "format": "native",
+        "agent": "zot",
+        "title": "Fix it",
+        "task": "Fix it",
+        "model": "m",
+        "workdir": "/srv/app",
+        "status": "complete",
+        "reason": "settled",
+        "ok": True,
+        "damage": None,
+        "resumed_from": None,
+        "forked_from": None,
+    }
 
 
 def test_list_filters_by_status_agent_and_number(folder: Path, capsys: Any) -> None:
@@ -61,12 +74,23 @@ def test_show_prints_records_and_damage_in_file_order(folder: Path, capsys: Any)
     code, found, _ = run(capsys, "show", "20261127-22", "--in", str(folder))
     assert code == 0
     assert [f["kind"] for f in found] == [
-        "meta", "message", "message", "damage", "message", "message", "result"
-    ]  # fmt: skip
+        "meta",
+        "message",
+        "message",
+        "damage",
+        "message",
+        "message",
+        "result",
+    ]
     assert [f["type"] for f in found if f["n"]] == ["user", "call", "response", "assistant"]
     call, answer = found[2], found[4]
     assert (call["n"], call["pair"], answer["n"], answer["pair"]) == (2, 3, 3, 2)
-    assert (call["tool"], call["call_id"], call["open"], answer["ok"]) == ("shell", "c1", False, True)
+    assert (call["tool"], call["call_id"], call["open"], answer["ok"]) == (
+        "shell",
+        "c1",
+        False,
+        True,
+    )
     assert found[3]["line"] == 4
     assert found[3]["why"] == "not JSON"
     raw = path.read_bytes()
@@ -80,8 +104,10 @@ def test_show_takes_a_part_by_message_numbers(folder: Path, capsys: Any) -> None
 
 
 def test_show_context_is_what_a_resume_hands_over(tmp_path: Path, capsys: Any) -> None:
-    path = build.log(tmp_path / "a.jsonl", [build.meta(), build.message("user", "old"), build.reset(),
-                                            build.message("user", "new")])  # fmt: skip
+    path = build.log(
+        tmp_path / "a.jsonl",
+        [build.meta(), build.message("user", "old"), build.reset(), build.message("user", "new")],
+    )
     found = run(capsys, "show", str(path), "--context")[1]
     assert [f["text"] for f in found] == ["new"]
 
@@ -89,7 +115,9 @@ def test_show_context_is_what_a_resume_hands_over(tmp_path: Path, capsys: Any) -
 def test_show_raw_prints_the_bytes_as_they_stand(folder: Path) -> None:
     path = folder / "20261127-220000.jsonl"
     done = subprocess.run(
-        [sys.executable, "-m", "sessionlog", "show", str(path), "--raw"], capture_output=True, check=True
+        [sys.executable, "-m", "sessionlog", "show", str(path), "--raw"],
+        capture_output=True,
+        check=True,
     )
     assert done.stdout == path.read_bytes()
 
@@ -116,7 +144,10 @@ def test_repair_and_fork_write_new_logs_and_leave_the_parent(folder: Path, capsy
     assert run(capsys, "check", made["path"])[1][0]["open_calls"] == []
     code, (fork,), _ = run(capsys, "fork", str(parent), "--at", "1")
     assert (code, fork["messages"], fork["at"]) == (0, 1, 1)
-    assert run(capsys, "list", fork["path"])[1][0]["forked_from"] == {"id": "20261127-230000", "at": 1}
+    assert run(capsys, "list", fork["path"])[1][0]["forked_from"] == {
+        "id": "20261127-230000",
+        "at": 1,
+    }
     assert parent.read_bytes() == before
     code, (none,), _ = run(capsys, "repair", str(folder / "20261127-220000.jsonl"))
     assert (code, none["path"]) == (0, None)
@@ -146,9 +177,16 @@ def test_resume_says_what_would_run(folder: Path, capsys: Any) -> None:
 
 @pytest.mark.parametrize(
     "argv",
-    [["show", "nothing-like-it"], ["check", "/no/such/file"], ["fork", "x"], ["nonsense"],
-     ["fork", "last", "--at", "1", "--in", "/nowhere"], ["show"], ["list", "--status", "odd"]],
-)  # fmt: skip
+    [
+        ["show", "nothing-like-it"],
+        ["check", "/no/such/file"],
+        ["fork", "x"],
+        ["nonsense"],
+        ["fork", "last", "--at", "1", "--in", "/nowhere"],
+        ["show"],
+        ["list", "--status", "odd"],
+    ],
+)
 def test_a_mistake_is_one_line_on_standard_error(argv: list[str], capsys: Any) -> None:
     try:
         code = main(argv)
@@ -163,10 +201,15 @@ def test_a_mistake_is_one_line_on_standard_error(argv: list[str], capsys: Any) -
 def test_nothing_in_a_log_reaches_standard_output_raw(tmp_path: Path, capsys: Any) -> None:
     path = build.log(
         tmp_path / "20261127-220000.jsonl",
-        [build.meta(task=HOSTILE, model=HOSTILE, workdir=HOSTILE), build.message(HOSTILE, HOSTILE),
-         build.request(HOSTILE, HOSTILE, HOSTILE), build.event(HOSTILE, text=HOSTILE, tool=HOSTILE),
-         build.line({"kind": HOSTILE, HOSTILE: HOSTILE}), build.result(HOSTILE, 1, error=HOSTILE)],
-    )  # fmt: skip
+        [
+            build.meta(task=HOSTILE, model=HOSTILE, workdir=HOSTILE),
+            build.message(HOSTILE, HOSTILE),
+            build.request(HOSTILE, HOSTILE, HOSTILE),
+            build.event(HOSTILE, text=HOSTILE, tool=HOSTILE),
+            build.line({"kind": HOSTILE, HOSTILE: HOSTILE}),
+            build.result(HOSTILE, 1, error=HOSTILE),
+        ],
+    )
     for command in ("list", "show", "check"):
         for flags in ([], ["--json"]):
             main([command, str(path), *flags])
@@ -178,6 +221,11 @@ def test_nothing_in_a_log_reaches_standard_output_raw(tmp_path: Path, capsys: An
 
 def test_a_reader_that_goes_away_is_no_error(folder: Path) -> None:
     code = f"{sys.executable} -m sessionlog list {folder} | true; exit ${{PIPESTATUS[0]}}"
-    done = subprocess.run(["bash", "-c", code], capture_output=True, text=True, check=False,
-                          env=os.environ | {"PYTHONUNBUFFERED": ""})  # fmt: skip
+    done = subprocess.run(
+        ["bash", "-c", code],
+        capture_output=True,
+        text=True,
+        check=False,
+        env=os.environ | {"PYTHONUNBUFFERED": ""},
+    )
     assert (done.returncode, done.stderr) == (0, "")

@@ -25,7 +25,9 @@ def parsed(data: bytes, ended: bool = True) -> codec.Parsed:
         (b'{"n":9007199254740993}', 9007199254740993),
     ],
 )
-def test_values_that_a_fast_parser_would_change_come_back_exactly(text: bytes, value: object) -> None:
+def test_values_that_a_fast_parser_would_change_come_back_exactly(
+    text: bytes, value: object
+) -> None:
     assert codec.loads(text)["n"] == value
 
 
@@ -60,7 +62,12 @@ def test_a_million_brackets_are_one_damage_and_no_crash() -> None:
         (b'{"a":1}{"b":2}', False, [{"a": 1}, {"b": 2}], []),
         (b'{"a":"he{"b":2}', True, [{"b": 2}], ["a torn record, with another written onto it"]),
         (b'{"a":tru{"b":2}', True, [{"b": 2}], ["a torn record, with another written onto it"]),
-        (b'{"a":{"x":1},{"b":2}', True, [{"b": 2}], ["a torn record, with another written onto it"]),
+        (
+            b'{"a":{"x":1},{"b":2}',
+            True,
+            [{"b": 2}],
+            ["a torn record, with another written onto it"],
+        ),
         (b'{"a":1}{"b":', True, [{"a": 1}], ["a second record on the line, cut"]),
         (b'{"a":1}{"b":', False, [{"a": 1}], ["torn last line"]),
         (b'{"a":1}\0\0\0', True, [{"a": 1}], ["NUL bytes"]),
@@ -73,7 +80,9 @@ def test_a_million_brackets_are_one_damage_and_no_crash() -> None:
         (b" \t\r", True, [], []),
     ],
 )
-def test_what_a_line_gives(data: bytes, ended: bool, objects: list[object], whys: list[str]) -> None:
+def test_what_a_line_gives(
+    data: bytes, ended: bool, objects: list[object], whys: list[str]
+) -> None:
     found = parsed(data, ended)
     assert [value for value, _ in found.objects] == objects
     assert [damage.why for damage in found.damages] == whys
@@ -106,7 +115,19 @@ def test_a_piece_inside_a_broken_record_is_not_taken_for_one() -> None:
 
 def test_no_bytes_make_it_raise_and_every_byte_is_accounted_for() -> None:
     rng = random.Random(5)
-    parts = [b'{"a":1}', b'{"k":"v', b"\0\0", b"\xff", b"[", b"NaN", b'"', b"\\", b"}", b" ", b"1e999"]
+    parts = [
+        b'{"a":1}',
+        b'{"k":"v',
+        b"\0\0",
+        b"\xff",
+        b"[",
+        b"NaN",
+        b'"',
+        b"\\",
+        b"}",
+        b" ",
+        b"1e999",
+    ]
     for _ in range(3000):
         data = b"".join(rng.choice(parts) for _ in range(rng.randrange(9)))
         found = parsed(data, rng.random() < 0.5)

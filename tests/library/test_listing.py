@@ -75,7 +75,11 @@ def test_a_row_and_the_whole_log_agree(
     assert entry.status is status
     for closely in (True, False):
         entry = glance(str(path), closely)
-        assert (entry.status, entry.reason, entry.ok) == (session.status, session.reason, session.ok)
+        assert (entry.status, entry.reason, entry.ok) == (
+            session.status,
+            session.reason,
+            session.ok,
+        )
         assert (entry.id, entry.task) == (session.id, session.meta.task or session.title)
         assert entry.started == session.started
 
@@ -98,7 +102,9 @@ def test_rows_and_whole_logs_agree_wherever_a_log_is_cut(tmp_path: Path) -> None
 
 
 def test_an_open_ending_says_what_it_was_in_the_middle_of(tmp_path: Path) -> None:
-    path = build.log(tmp_path / "a.jsonl", [build.meta(), build.request("c", arguments='{"command":"make"}')])
+    path = build.log(
+        tmp_path / "a.jsonl", [build.meta(), build.request("c", arguments='{"command":"make"}')]
+    )
     assert row(path).stop == "in shell: make"
 
 
