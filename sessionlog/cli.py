@@ -20,7 +20,6 @@ from sessionlog import shown
 from sessionlog.errors import DamagedLog, LogInUse, SessionLogError
 from sessionlog.listing import FEW, age_of, find, logs_in, look
 from sessionlog.paths import default_folders
-from sessionlog.reader import refusal
 from sessionlog.records import Entry, Status, moment
 from sessionlog.spread import spread
 from sessionlog.text import ago, one_line, pad, visible
@@ -326,6 +325,8 @@ def _applied(plan: Any, apply: Callable[..., Path], options: argparse.Namespace)
     if not options.dry_run:
         return str(apply(plan, options.out, force=options.force))
     if plan.refused is not None and not options.force:
+        from sessionlog.reader import refusal
+
         raise refusal(plan.source, plan.refused)
     return None
 

@@ -14,13 +14,13 @@ from pathlib import Path
 
 from sessionlog.errors import NotPossible, SessionNotFound, Unreadable
 from sessionlog.formats.base import Format
-from sessionlog.formats.table import FORMATS, recognise
+from sessionlog.formats.table import named, recognise
 from sessionlog.framing import Line, split
 from sessionlog.life import Witness
 from sessionlog.paths import open_regular
-from sessionlog.reader import decode, read_head, why_not
 from sessionlog.records import Entry, Record, Status
-from sessionlog.session import judge
+from sessionlog.source import decode, read_head, why_not
+from sessionlog.status import judge
 
 BLOCK = 4096
 """First read at either end; doubled as long as more is needed."""
@@ -141,13 +141,9 @@ def _lives(entry: Entry, witness: Witness) -> bool:
         seen = os.stat(entry.path)
     except OSError:
         return False
-    form = _by_name(entry.format)
+    form = named(entry.format)
     alive = form.alive(entry.path, entry.id) if form else None
     return (witness.writer(entry.path, seen) or alive) is not None
-
-
-def _by_name(name: str) -> Format | None:
-    return next((form for form in FORMATS if form.name == name), None)
 
 
 def _stem(path: str) -> str:

@@ -25,8 +25,8 @@ from sessionlog.formats.base import Actor, Birth, Fate, Part
 from sessionlog.framing import Line
 from sessionlog.paths import open_regular, valid_id
 from sessionlog.plan import INTERRUPTED, Edits, Fork, Insert, Repair
-from sessionlog.reader import lines_of
 from sessionlog.records import Span
+from sessionlog.source import lines_of
 
 _BLANK = b" \t\r\0"
 _BOM = b"\xef\xbb\xbf"

@@ -30,6 +30,7 @@ from sessionlog.records import (
     Status,
     shown_type,
 )
+from sessionlog.status import judge
 from sessionlog.telling import arguments_of
 
 
@@ -48,15 +49,6 @@ class Numbered(NamedTuple):
     def open(self) -> bool:
         """A call without a result."""
         return self.pair is None and shown_type(self.message) == "call"
-
-
-def judge(ending: Ending, *, torn: bool, alive: bool) -> Status:
-    """How a session stands. An ending wins; then a living writer; then the torn tail."""
-    if ending.ended:
-        return Status.COMPLETE
-    if alive:
-        return Status.RUNNING
-    return Status.TRUNCATED if torn else Status.UNFINISHED
 
 
 @dataclass(frozen=True)

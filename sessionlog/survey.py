@@ -13,13 +13,14 @@ from datetime import UTC, datetime
 
 from sessionlog.errors import NotPossible
 from sessionlog.formats.base import Actor, Format
-from sessionlog.formats.table import FORMATS
+from sessionlog.formats.table import named
 from sessionlog.framing import Line
 from sessionlog.paths import open_regular
 from sessionlog.plan import Edits, Mend, units
-from sessionlog.reader import decode, format_of, lines_of, living
+from sessionlog.reader import living
 from sessionlog.records import Damage, Record
 from sessionlog.session import Session
+from sessionlog.source import decode, format_of, lines_of
 
 _HEAD, _TAIL = 64, 512
 """Records kept from both ends of a file, for its id and for the evidence of its ending."""
@@ -116,7 +117,9 @@ def actor_of(form: Format, path: str, act: str) -> Actor:
 
 def form_named(name: str) -> Format:
     """The format of a session."""
-    return next(form for form in FORMATS if form.name == name)
+    form = named(name)
+    assert form is not None
+    return form
 
 
 def moment_now(now: datetime | None) -> datetime:

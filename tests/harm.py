@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 from sessionlog.formats.native import Native
 from sessionlog.framing import split
-from sessionlog.reader import decode
 from sessionlog.records import Damage, Record, Span
+from sessionlog.source import decode
 
 BLOCK = 512
 """Stands for the 4096 of a disk: the logs here are small."""

@@ -13,7 +13,7 @@ COMMANDS = frozenset((
 ))  # fmt: skip
 """First words that are commands; a folder of such a name is given as ./list."""
 THEMES = ("night", "day", "mono", "ansi")
-FIRST_LOOK = 0.03
+FIRST_LOOK = 0.01
 """Seconds that reading the list may take before the first paint."""
 
 USAGE = """\

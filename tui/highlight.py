@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import cache
 
 from sessionlog.text import ELLIPSIS, visible
 from tui.lines import Piece
@@ -105,8 +106,7 @@ def code_pieces(line: str) -> list[Piece]:
 # -- errors ----------------------------------------------------------------------------------
 
 _ERRNO = "ENOENT|EACCES|EPERM|ECONN[A-Z]+|ETIMEDOUT|ENOSPC|ENOTFOUND|EADDRINUSE|ENOMEM|EPIPE"
-_ERROR = re.compile(
-    rf"""
+_ERROR = rf"""
     ^\W{{0,6}}(?:FAIL|FAILED|FAILURE|ERROR|ERRORS|FATAL|CRITICAL|PANIC)\b(?!\w*\s*[=-])
   | ^\W{{0,4}}\[error\]
   | ^E\s{{2,}}\S                                            # pytest
@@ -128,9 +128,7 @@ _ERROR = re.compile(
   | \b(?:level|severity|lvl)["']?\s*[=:]\s*["']?(?:error|fatal|critical)\b
   | \bgot\b.{{1,120}}?\bwant\b | \bexpected\b.{{1,120}}?\b(?:got|but|received|actual)\b
   | ^\S+\.\w+:\d+(?::\d+)?:\s(?:undefined|cannot|undeclared|invalid|missing|unknown|expected)\b
-    """,
-    re.VERBOSE,
-)
+    """
 _NONE = re.compile(
     r"\b(?:0|no|zero|without)\s(?:errors?|fail(?:ures?|ed)?|problems?)\b"
     r"|\b(?:errors?|fail(?:ures?|ed)?)\s*[:=]?\s*0\b",
@@ -155,13 +153,19 @@ _TAG = re.compile(r"</?(?:tool_use_error|error|stderr)>")
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 
 
+@cache
+def _error() -> re.Pattern[str]:
+    """Compiled when a first line is doubted: it takes milliseconds that the first paint lacks."""
+    return re.compile(_ERROR, re.VERBOSE)
+
+
 def looks_like_error(line: str) -> bool:
     """Does this line of output tell of an error? "0 errors" and prose about errors do not."""
     line = line[:500]
     low = line.lower()
     if not any(hint in low for hint in _HINTS):
         return False
-    return bool(_ERROR.search(line)) and not _NONE.search(line)
+    return bool(_error().search(line)) and not _NONE.search(line)
 
 
 def telling_line(text: str) -> str:

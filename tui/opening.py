@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 from sessionlog.life import Witness
 from sessionlog.paths import open_regular
-from sessionlog.reader import format_of
 from sessionlog.records import Entry, Status
+from sessionlog.source import format_of
 from sessionlog.text import visible
 from sessionlog.window import Log
 from tui.entries import home

@@ -17,7 +17,6 @@ Damage that the framing found. Content never raises.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from enum import Enum
 from typing import Any, NamedTuple, Protocol
@@ -50,8 +49,7 @@ USER, TROUBLE, RESET, LOUD = 0x10, 0x20, 0x40, 0x80
 """A prompt of a person; an error or a failed call; a reset; at least one row that is not quiet."""
 
 
-@dataclass(frozen=True, slots=True)
-class Head:
+class Head(NamedTuple):
     """The first bytes of a file: what recognising a format goes by."""
 
     name: str
@@ -68,8 +66,7 @@ class Head:
         return self.values[0] if self.values else {}
 
 
-@dataclass(frozen=True, slots=True)
-class Description:
+class Description(NamedTuple):
     """What a list row needs besides the status."""
 
     meta: Meta
@@ -134,8 +131,7 @@ class Part(NamedTuple):
     fate: Fate = Fate.KEPT
 
 
-@dataclass(frozen=True, slots=True)
-class Birth:
+class Birth(NamedTuple):
     """Where a new log comes from."""
 
     id: str

@@ -8,22 +8,39 @@ line is longer than what a listing reads at first.
 from __future__ import annotations
 
 import re
+from functools import cache
 
 from sessionlog import codec
 from sessionlog.formats.base import Format, Head
-from sessionlog.formats.chat import Chat
-from sessionlog.formats.claude import Claude
-from sessionlog.formats.codex import Codex
 from sessionlog.formats.native import Native
 from sessionlog.framing import split
 
-_NATIVE, _CODEX = Native(), Codex()
-FORMATS: tuple[Format, ...] = (_NATIVE, _CODEX, Claude(), Chat())
-"""Adding an agent adds one here."""
+_NATIVE = Native()
 _LINES = 50
 _CODEX_HEAD = re.compile(
     rb'\{"timestamp":"[^"\\]*",(?:"ordinal":\d+,)?"type":"session_meta","payload":\{'
 )
+
+
+@cache
+def formats() -> tuple[Format, ...]:
+    """Every format, in the order in which they are asked. Adding an agent adds one here.
+
+    They are imported when the first log asks: native logs do without, and the screen is there
+    sooner.
+    """
+    from sessionlog.formats.chat import Chat
+    from sessionlog.formats.claude import Claude
+    from sessionlog.formats.codex import Codex
+
+    return _NATIVE, Codex(), Claude(), Chat()
+
+
+def named(name: str) -> Format | None:
+    """The format of that name."""
+    if name == _NATIVE.name:
+        return _NATIVE
+    return next((form for form in formats() if form.name == name), None)
 
 
 def recognise(name: str, folder: str, data: bytes) -> Format | None:
@@ -31,9 +48,9 @@ def recognise(name: str, folder: str, data: bytes) -> Format | None:
     if data.startswith(b'{"kind":"meta",'):
         return _NATIVE
     if _CODEX_HEAD.match(data):
-        return _CODEX
+        return named("codex")
     head = head_of(name, folder, data)
-    return next((form for form in FORMATS if form.recognises(head)), None)
+    return next((form for form in formats() if form.recognises(head)), None)
 
 
 def head_of(name: str, folder: str, data: bytes) -> Head:

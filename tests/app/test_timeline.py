@@ -15,7 +15,8 @@ from sessionlog.errors import NotALog
 from sessionlog.formats.base import TROUBLE
 from sessionlog.formats.native import Native
 from sessionlog.marks import Marks
-from sessionlog.reader import format_of, load
+from sessionlog.reader import load
+from sessionlog.source import format_of
 from sessionlog.text import width as columns_of
 from sessionlog.window import CHUNK, Log
 from tui.destination import time_of_day

@@ -23,7 +23,7 @@ from sessionlog.formats.claude_subagents import agent_log, subagents_of
 from sessionlog.formats.table import recognise
 from sessionlog.framing import split
 from sessionlog.listing import glance
-from sessionlog.reader import decode, load
+from sessionlog.reader import load
 from sessionlog.records import (
     Activity,
     Event,
@@ -36,6 +36,7 @@ from sessionlog.records import (
     shown_type,
 )
 from sessionlog.session import Session
+from sessionlog.source import decode
 
 CASES = os.environ.get("SESSIONLOG_CASES", "")
 FORMAT = Claude()

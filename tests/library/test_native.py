@@ -18,7 +18,7 @@ from sessionlog.formats.native import Native
 from sessionlog.formats.native_encode import encode, stamp
 from sessionlog.framing import split
 from sessionlog.listing import glance, list_sessions, resolve
-from sessionlog.reader import decode, load
+from sessionlog.reader import load
 from sessionlog.records import (
     Activity,
     Event,
@@ -33,6 +33,7 @@ from sessionlog.records import (
     Status,
 )
 from sessionlog.session import Session
+from sessionlog.source import decode
 
 AT = "2026-11-27T22:00:00.00000025Z"
 

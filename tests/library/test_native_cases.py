@@ -16,12 +16,13 @@ from sessionlog.formats.native import Native
 from sessionlog.formats.native_encode import encode
 from sessionlog.framing import split
 from sessionlog.listing import glance, list_sessions
-from sessionlog.reader import decode, load
+from sessionlog.reader import load
 from sessionlog.records import (
     Kind,
     Other,
     Status,
 )
+from sessionlog.source import decode
 
 CASES = os.environ.get("SESSIONLOG_CASES", "")
 needs_cases = pytest.mark.skipif(not CASES, reason="SESSIONLOG_CASES is not set")

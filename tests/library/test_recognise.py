@@ -9,7 +9,7 @@ from pathlib import Path
 import build
 import pytest
 
-from sessionlog.formats.table import FORMATS, head_of, recognise
+from sessionlog.formats.table import formats, head_of, recognise
 
 CASES = os.environ.get("SESSIONLOG_CASES", "")
 TALK = [build.chat("user", "Hi"), build.chat("assistant", "Ho")]
@@ -95,7 +95,7 @@ def test_logs_of_other_agents_are_not_taken_for_these(lines: list[bytes]) -> Non
 def test_sample_logs_are_known_for_what_they_are() -> None:
     names = ("native", "codex", "chat", "claude", "pi", "gemini", "qwen", "opencode")
     ours = {"openzot": "native", "zot": "native", **{name: name for name in names}}
-    known = {form.name for form in FORMATS}
+    known = {form.name for form in formats()}
     seen = set()
     for path in Path(CASES).rglob("*"):
         data = path.read_bytes()[: 1 << 20] if path.is_file() else b""

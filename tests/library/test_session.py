@@ -12,9 +12,9 @@ import pytest
 from sessionlog.conversation import INTERRUPTED
 from sessionlog.formats.native import Native
 from sessionlog.framing import split
-from sessionlog.reader import decode
 from sessionlog.records import Damage, Record, Status
 from sessionlog.session import Session, fold
+from sessionlog.source import decode
 
 
 def folded(lines: Iterable[bytes], tail: bytes = b"", alive: str | None = None) -> Session:

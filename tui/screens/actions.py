@@ -72,14 +72,14 @@ class Actions:
         return ""
 
     def _not_acting(self, what: str) -> str:
-        from sessionlog.formats.table import FORMATS
+        from sessionlog.formats.table import named
 
         entry = self._target
         if entry is None:
             return f"{what}: no session is selected"
         if entry.status is None:
             return f"{what}: this is no session log"
-        form = next((form for form in FORMATS if form.name == entry.format), None)
+        form = named(entry.format)
         if form is None or form.actor is None:
             done = "forked" if what == "fork" else "repaired"
             return f"{what}: {entry.format} logs cannot be {done} yet"

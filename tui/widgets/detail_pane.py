@@ -7,18 +7,30 @@ for as long as row, width, view and folds are the same. Its head and its last li
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import cache
 from itertools import islice
-from typing import Protocol
+from types import ModuleType
+from typing import TYPE_CHECKING, Protocol
 
 from sessionlog.records import Span
-from tui import detail
 from tui.lines import Line, Piece
 from tui.rows import Row
 from tui.signs import SIGNS
 from tui.widgets.line_widget import LineWidget
 
+if TYPE_CHECKING:
+    from tui import detail
+
 _TITLED = 14
 """Lines a pane must have to spend one on a title."""
+
+
+@cache
+def _detail() -> ModuleType:
+    """Diffs, Markdown and JSON are loaded after the first paint, which does without them."""
+    from tui import detail
+
+    return detail
 
 
 class Bytes(Protocol):
@@ -36,7 +48,7 @@ class DetailPane(LineWidget, can_focus=True):
         self.row: Row | None = None
         self.is_raw = False
         self.is_expanded = False
-        self.clock: Callable[[str], str] = detail.local_clock
+        self.clock: Callable[[str], str] | None = None
         """How times are shown; set by the screen with the timeline's."""
         self._log: Bytes | None = None
         self._top = 0
@@ -45,6 +57,16 @@ class DetailPane(LineWidget, can_focus=True):
         self._rest: Iterator[Line] = iter(())
         self._laid_for: tuple[object, ...] = ()
         self._hit = ""
+        self._is_warm = False
+
+    def on_mount(self) -> None:
+        """Stay empty for the first paint of all."""
+        self.call_after_refresh(self._warm_up)
+
+    def _warm_up(self) -> None:
+        _detail()
+        self._is_warm = True
+        self.refresh()
 
     # -- what is shown ---------------------------------------------------------------------
 
@@ -123,13 +145,13 @@ class DetailPane(LineWidget, can_focus=True):
 
     def lines(self, width: int, height: int) -> list[Line]:
         row = self.row
-        if row is None:
+        if row is None or not self._is_warm:
             return []
         look = self._look(width)
         self._lay_out(look)
         top = [self._head]
         if height >= _TITLED:
-            top.insert(0, detail.title(row, look, focused=self.has_focus))
+            top.insert(0, _detail().title(row, look, focused=self.has_focus))
         elif self.has_focus:
             top = [self._head._replace(left=[SIGNS["cursor"], *self._head.left[1:]])]
         room = max(height - len(top) - 1, 0)
@@ -138,7 +160,7 @@ class DetailPane(LineWidget, can_focus=True):
         if self._hit:
             body = [underlined(line, self._hit) for line in body]
         body += [Line([])] * (room - len(body))
-        return [*top, *body, detail.foot(row)][:height]
+        return [*top, *body, _detail().foot(row)][:height]
 
     @property
     def _room(self) -> int:
@@ -147,7 +169,9 @@ class DetailPane(LineWidget, can_focus=True):
         return max(height - (3 if height >= _TITLED else 2), 1)
 
     def _look(self, width: int) -> detail.Look:
-        return detail.Look(max(width, 20), self.is_raw, self.is_expanded, self.clock)
+        clock = self.clock or _detail().local_clock
+        look: detail.Look = _detail().Look(max(width, 20), self.is_raw, self.is_expanded, clock)
+        return look
 
     def _read(self, span: Span) -> bytes:
         return b"" if self._log is None else self._log.raw(span)
@@ -157,8 +181,8 @@ class DetailPane(LineWidget, can_focus=True):
         key = (self.row, self._log, look)
         if key != self._laid_for and self.row is not None:
             self._laid_for = key
-            self._head = detail.head(self.row, self._read, look)
-            self._laid, self._rest = [], detail.body(self.row, self._read, look)
+            self._head = _detail().head(self.row, self._read, look)
+            self._laid, self._rest = [], _detail().body(self.row, self._read, look)
 
     def _take(self, count: int | None) -> bool:
         """Have at least `count` lines (None: all); True where there are no more."""
