@@ -67,6 +67,21 @@ async def test_moving_in_the_list_opens_what_the_cursor_rests_on(tmp_path: Path)
         assert browser.timeline.row is not None
 
 
+async def test_the_cursor_starts_on_the_newest_session_that_did_not_end_well(
+    tmp_path: Path,
+) -> None:
+    night(tmp_path)
+    build.log(tmp_path / "20261128-010000.jsonl", [
+        build.meta("20261128-010000", "All well", 10800), build.result(seconds=10801),
+    ])  # fmt: skip
+    async with opened(tmp_path) as (pilot, browser):
+        assert browser.sessions.selected
+        assert browser.sessions.selected.id == "20261127-230000"
+        await pilot.press("home")
+        await pilot.pause()
+        assert browser.sessions.selected.id == "20261128-010000"
+
+
 async def test_one_log_alone_opens_without_a_list(tmp_path: Path) -> None:
     path = night(tmp_path) / "20261127-223000.jsonl"
     async with opened(path) as (pilot, browser):

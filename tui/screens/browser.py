@@ -66,6 +66,8 @@ class Browser(Screen[None], inherit_bindings=False):
         self._catalogue = catalogue
         self._clock = clock
         self._known = dict(catalogue.begun())
+        self._listed = False
+        """All that was there at the start is in the list."""
         self._keys = ""
         self._is_gone = False
         self._watching = "watching"
@@ -198,6 +200,9 @@ class Browser(Screen[None], inherit_bindings=False):
         if not entries and not self._catalogue.rest:
             self.sessions.looked = looked_in(self._catalogue.places)
         self.sessions.update(entries)
+        if not self._listed:
+            self.sessions.choose()
+            self._listed = not self._catalogue.rest
         self.bar.update(entries)
         self.tell()
 

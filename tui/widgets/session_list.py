@@ -44,6 +44,8 @@ class SessionList(LineWidget, can_focus=True):
         self._rows = Rows((), table=False, now=0)
         self._index: dict[str, int] = {}
         self._cursor = ""
+        self._chosen = False
+        """Somebody put the cursor where it is; until then it goes to the first trouble."""
         self._top = 0
         self._made = (0, "")
         self.filter = Filter()
@@ -92,6 +94,14 @@ class SessionList(LineWidget, can_focus=True):
             text=self.filter.text if text is None else text,
         )
         self._arrange(keep=False)
+
+    def choose(self) -> None:
+        """While nobody moved the cursor: to the newest session that did not end well, which is
+        what one opens the list for; where all did, to the newest."""
+        if not self._chosen:
+            rows = self._rows.entries
+            self._go(next((i for i, entry in enumerate(rows) if is_troubled(entry)), 0))
+            self._chosen = False
 
     def select(self, path: str) -> bool:
         """Put the cursor on the session at `path`; False when it is not shown."""
@@ -159,7 +169,7 @@ class SessionList(LineWidget, can_focus=True):
             return
         entry = self._rows.entries[min(max(index, 0), len(self._rows.entries) - 1)]
         moved = entry.path != self._cursor
-        self._cursor = entry.path
+        self._cursor, self._chosen = entry.path, True
         self._reveal()
         self.refresh()
         if moved:
