@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from sessionlog import shown
-from sessionlog.errors import DamagedLog, LogInUse, SessionLogError
+from sessionlog.errors import DamagedLog, LogInUse, NotPossible, SessionLogError, SessionNotFound
 from sessionlog.listing import FEW, age_of, find, logs_in, look
 from sessionlog.paths import default_folders
 from sessionlog.records import Entry, Status, moment
@@ -30,20 +30,31 @@ DONE, FOUND, CANNOT, REFUSED, INTERRUPTED = 0, 1, 2, 3, 130
 
 def main(argv: list[str]) -> int:
     """Run one command; gives the exit code."""
+    if sys.stdout is None:
+        return CANNOT  # closed: there is nowhere to answer
     try:
         options = _parser().parse_args(argv)
         command: Callable[[argparse.Namespace], int] = options.run
-        return command(options)
+        code = command(options)
+        sys.stdout.flush()
+        return code
     except (DamagedLog, LogInUse) as error:
         return _fail(error, REFUSED)
     except SessionLogError as error:
         return _fail(error, CANNOT)
     except KeyboardInterrupt:
         return INTERRUPTED
-    except BrokenPipeError:
-        # the reader went away (`| head`): nothing more to say, also not at exit
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except BrokenPipeError:  # the reader went away (`| head`)
+        _hush()
         return DONE
+    except OSError as error:
+        _hush()
+        return _fail(error, CANNOT)
+
+
+def _hush() -> None:
+    """Standard output takes no more: say nothing at exit either."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _fail(error: Exception, code: int) -> int:
@@ -76,12 +87,12 @@ def _parser() -> argparse.ArgumentParser:
     sub.add_argument("paths", nargs="*", metavar="PATH")
     sub.add_argument("--status", choices=[*Status], help="only these")
     sub.add_argument("--agent", help="only this agent's")
-    sub.add_argument("--limit", type=int, metavar="N", help="at most N")
+    sub.add_argument("--limit", type=_counted, metavar="N", help="at most N")
 
     sub = add("show", _show, "the timeline of a session")
     _ref(sub)
-    sub.add_argument("--from", type=int, dest="first", metavar="N", help="from message N")
-    sub.add_argument("--to", type=int, dest="last", metavar="N", help="to message N")
+    sub.add_argument("--from", type=_counted, dest="first", metavar="N", help="from message N")
+    sub.add_argument("--to", type=_counted, dest="last", metavar="N", help="to message N")
     sub.add_argument("--context", action="store_true", help="only what a resume hands over")
     sub.add_argument("--raw", action="store_true", help="the lines as they stand")
 
@@ -95,13 +106,13 @@ def _parser() -> argparse.ArgumentParser:
 
     sub = add("fork", _fork, "a new log that holds the first part of a session")
     _ref(sub)
-    sub.add_argument("--at", type=int, required=True, metavar="N", help="message of the cut")
+    sub.add_argument("--at", type=_counted, required=True, metavar="N", help="message of the cut")
     sub.add_argument("--no-repair", action="store_true", help="leave calls open at the cut")
     _writes(sub)
 
     sub = add("resume", _resume, "what hands a session over to its agent")
     _ref(sub)
-    sub.add_argument("--at", type=int, metavar="N", help="go on from message N")
+    sub.add_argument("--at", type=_counted, metavar="N", help="go on from message N")
     sub.add_argument("--agent", help="another agent than the log's own")
     sub.add_argument("--prompt", help="what the agent is told, instead of the note")
     sub.add_argument("--dry-run", action="store_true", help="only say what would run")
@@ -110,6 +121,13 @@ def _parser() -> argparse.ArgumentParser:
     sub = add("demo", _demo, "a folder of telling sessions, on the screen")
     sub.add_argument("--dir", help="where to make it (a new temporary folder)")
     return parser
+
+
+def _counted(text: str) -> int:
+    """A number from 1, in plain digits."""
+    if not (text.isascii() and text.isdigit() and int(text)):
+        raise argparse.ArgumentTypeError(f"{text!r} is no number from 1")
+    return int(text)
 
 
 def _places(sub: argparse.ArgumentParser) -> None:
@@ -140,6 +158,9 @@ def _print(lines: Iterable[str]) -> None:
 def _list(options: argparse.Namespace) -> int:
     gc.disable()  # ten thousand rows are no garbage, and the process ends with them
     places = options.paths or default_folders()
+    for path in options.paths:
+        if not os.path.lexists(path):
+            raise SessionNotFound(f"{path}: no such file or folder")
     paths = list(logs_in(places))
     now, columns = time.time(), _columns()
 
@@ -154,8 +175,8 @@ def _list(options: argparse.Namespace) -> int:
     found = sorted(spread(paths, rows), reverse=True)[: options.limit]
     _print(row for _, row in found)
     if not found:
-        where = ", ".join(places) or "no agent's folder on this machine"
-        print(f"sessionlog: no sessions in {visible(where)}", file=sys.stderr)
+        where = f"no sessions in {', '.join(places)}" if places else "no agent keeps sessions here"
+        print(f"sessionlog: {visible(where)}", file=sys.stderr)
     return DONE
 
 
@@ -203,8 +224,10 @@ def word_of(entry: Entry) -> str:
 def _show(options: argparse.Namespace) -> int:
     from sessionlog.reader import load
 
-    session = load(_found(options, options.ref).path)
     first, last = options.first, options.last
+    if first and last and first > last:
+        raise NotPossible(f"--from {first} --to {last}: from is behind to")
+    session = load(_found(options, options.ref).path)
     items = []
     n = 0
     for item in shown.of_session(session):
@@ -351,7 +374,6 @@ def _made(answer: dict[str, Any], nothing: str) -> Iterable[str]:
 
 
 def _resume(options: argparse.Namespace) -> int:
-    from sessionlog.errors import NotPossible
     from sessionlog.reader import load
     from sessionlog.resume import plan_resume
 

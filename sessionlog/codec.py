@@ -25,6 +25,8 @@ MAX_DEPTH = 200
 
 _AROUND = 8
 """Levels that may be put around what was read, so that it can be printed."""
+_MOST = 10_000
+"""Records that are salvaged from one line: a damaged line of any length takes bounded memory."""
 _TRIES = 64
 """How often the bytes of a broken line may be looked at to find whole objects in it."""
 _DIGITS = bytes.maketrans(b"123456789", b"0" * 9)
@@ -88,6 +90,8 @@ def parse(line: Line, plausible: Callable[[dict[str, Any]], bool] | None = None)
     `plausible` says whether a salvaged object looks like a record of the log's format, so that a
     piece inside a broken record is not taken for one.
     """
+    if not line.data.strip(_BLANK):
+        return Parsed([], [])
     try:
         value = loads(line.data)
     except ValueError:
@@ -155,7 +159,7 @@ def _salvage(line: Line, plausible: Callable[[dict[str, Any]], bool] | None) -> 
     mild: list[Damage] = []
     at = byte = 0
     marks = [0]  # byte positions: start, end of each salvaged object in turn
-    while not too_deep:
+    while not too_deep and len(objects) < _MOST:
         start = text.find("{", at)
         if start < 0:
             break
@@ -193,7 +197,7 @@ def _salvage(line: Line, plausible: Callable[[dict[str, Any]], bool] | None) -> 
         at = end
     marks.append(len(data))
     kept = sum(span.length for _, span in objects)
-    losses = _losses(line, marks, kept, too_deep, bool(objects))
+    losses = _losses(line, marks, kept, too_deep, len(objects))
     return Parsed(objects, sorted(mild + losses, key=lambda damage: damage.span.offset))
 
 
@@ -226,9 +230,7 @@ def _ends(text: str, end: int) -> str:
     return text[end : end + 1]
 
 
-def _losses(
-    line: Line, marks: list[int], kept: int, too_deep: bool, salvaged: bool
-) -> list[Damage]:
+def _losses(line: Line, marks: list[int], kept: int, too_deep: bool, salvaged: int) -> list[Damage]:
     """A Damage for each stretch between salvaged objects that is more than blanks."""
     losses = []
     for start, end in zip(marks[::2], marks[1::2], strict=True):
@@ -242,6 +244,8 @@ def _losses(
             why = "NUL bytes"
         elif len(gap.strip(b"\0" + _BLANK)) == 1 and salvaged:
             why = "a stray byte"
+        elif salvaged >= _MOST:
+            why = f"more than {_MOST:,} records on one line"
         elif too_deep:
             why = f"nested deeper than {MAX_DEPTH} levels"
         elif last:

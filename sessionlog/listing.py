@@ -253,7 +253,7 @@ class _Ends:
             if not lf:
                 self._cut = data
                 return
-            self._cut, data = head, rest
+            self._cut, data = head + lf, rest
             start += len(head) + 1
         self._lines = split(data, start, 0)
 

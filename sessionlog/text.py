@@ -260,7 +260,9 @@ def _fit(text: str, columns: int) -> int:
     if text.isascii():
         return max(min(len(text), columns), 0)
     if _ZWJ not in text and _VS16 not in text:
-        head = text[: 2 * max(columns, 0) + 8]  # enough, but for many marks of no width
+        if columns <= 0:
+            return 0
+        head = text[: columns + 1]  # enough, but for marks of no width
         fits = bisect_right(list(accumulate(map(_sizes.__getitem__, head))), columns)
         if fits < len(head) or len(head) == len(text):
             return fits
@@ -276,23 +278,33 @@ def _fit(text: str, columns: int) -> int:
 
 def clip(text: str, columns: int, ellipsis: str = ELLIPSIS) -> str:
     """`text` in at most `columns`; where something was cut it ends in `ellipsis`, if that fits."""
+    return _clipped(text, columns, ellipsis)[0]
+
+
+def _clipped(text: str, columns: int, ellipsis: str) -> tuple[str, int]:
+    """The clipped text and its columns, measured once: listings clip by the ten thousand."""
     if columns <= 0:
-        return ""
-    if len(text) <= columns and text.isascii():
-        return text
-    if _fit(text, columns) == len(text):
-        return text
+        return "", 0
+    if text.isascii():
+        size = len(text)
+        if size <= columns:
+            return text, size
+    else:
+        fits = _fit(text, columns)
+        if fits == len(text):
+            return text, width(text)
     room = columns - width(ellipsis)
     if room < 0:
         room, ellipsis = columns, ""
     # A joiner with nothing behind it would join what comes next on the screen.
-    return text[: _fit(text, room)].rstrip(" " + _JOINERS) + ellipsis
+    kept = text[: _fit(text, room)].rstrip(" " + _JOINERS) + ellipsis
+    return kept, width(kept)
 
 
 def pad(text: str, columns: int, align: str = "<") -> str:
     """`text` in exactly `columns`: clipped, then filled on the right ("<"), left (">") or both."""
-    text = clip(text, columns)
-    gap = max(columns, 0) - width(text)
+    text, size = _clipped(text, columns, ELLIPSIS)
+    gap = max(columns, 0) - size
     left = {"<": 0, ">": gap, "^": gap // 2}[align]
     return " " * left + text + " " * (gap - left)
 

@@ -22,14 +22,17 @@ def make(folder: str | os.PathLike[str] | None = None, now: datetime | None = No
 
     Raises NotPossible when the folder holds something already: nothing is overwritten.
     """
-    if folder is None:
-        place = Path(tempfile.mkdtemp(prefix="sessionlog-demo-"))
-    else:
-        place = Path(folder)
+    if folder is not None and not os.fspath(folder):
+        raise NotPossible("--dir is empty: name a folder, or leave --dir out")
+    try:
+        place = Path(folder or tempfile.mkdtemp(prefix="sessionlog-demo-"))
         if place.exists() and (not place.is_dir() or any(place.iterdir())):
             raise NotPossible(f"{place}: not empty; name a new folder, or leave --dir out")
         place.mkdir(parents=True, exist_ok=True, mode=0o700)
-    make_night(place, now or datetime.now(UTC))
+        make_night(place, now or datetime.now(UTC))
+    except OSError as error:
+        where = error.filename or folder
+        raise NotPossible(f"{where}: the demo cannot be made there: {error.strerror}") from None
     return place
 
 

@@ -17,6 +17,7 @@ from sessionlog.framing import split
 
 _NATIVE = Native()
 _LINES = 50
+_NATIVE_HEAD = re.compile(rb'\s*\{\s*"kind"\s*:\s*"(?:meta|message|event|result|reset)"')
 _CODEX_HEAD = re.compile(
     rb'\{"timestamp":"[^"\\]*",(?:"ordinal":\d+,)?"type":"session_meta","payload":\{'
 )
@@ -49,6 +50,8 @@ def recognise(name: str, folder: str, data: bytes) -> Format | None:
         return _NATIVE
     if _CODEX_HEAD.match(data):
         return named("codex")
+    if b"\n" not in data and _NATIVE_HEAD.match(data):
+        return _NATIVE  # a first line longer than what was read
     head = head_of(name, folder, data)
     return next((form for form in formats() if form.recognises(head)), None)
 

@@ -14,6 +14,7 @@ import pytest
 
 from sessionlog.cli import main
 
+ROOT = Path(__file__).parent.parent.parent
 HOSTILE = "\x1b]0;owned\x07 \x9b31m \u202e [/bold] [@click=app.quit]x[/] \x7f"
 
 
@@ -229,3 +230,31 @@ def test_a_reader_that_goes_away_is_no_error(folder: Path) -> None:
         env=os.environ | {"PYTHONUNBUFFERED": ""},
     )
     assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.parametrize(
+    "argv",
+    [
+        ["list", "--limit", "0"], ["list", "--limit", "-1"], ["show", "last", "--from", "-5"],
+        ["show", "last", "--from", "5", "--to", "2"], ["fork", "last", "--at", "٣"],
+        ["list", "/no/such/folder"], ["demo", "--dir", ""], ["demo", "--dir", "/proc/none"],
+    ],
+)  # fmt: skip
+def test_numbers_and_places_that_make_no_sense_are_refused(argv: list[str], capsys: Any) -> None:
+    try:
+        code = main(argv)
+    except SystemExit as exit:
+        code = exit.code
+    out = capsys.readouterr()
+    assert (code, out.out, out.err.count("\n")) == (2, "", 1)
+
+
+@pytest.mark.parametrize("words", ["list .", "check last --in ."])
+def test_a_full_or_closed_output_is_an_error_of_one_line(folder: Path, words: str) -> None:
+    command = f"cd {folder} && PYTHONPATH={ROOT} {sys.executable} -m sessionlog {words}"
+    for redirect in ("> /dev/full", ">&-"):
+        done = subprocess.run(
+            ["bash", "-c", f"{command} {redirect}"], capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 2
+        assert "Traceback" not in done.stderr

@@ -170,3 +170,9 @@ def test_chunks_of_any_size_give_the_same_lines() -> None:
             start += size
         rest = buffer.rest()
         assert lines + ([rest] if rest else []) == whole
+
+
+def test_a_line_of_countless_records_takes_bounded_memory_and_says_so() -> None:
+    found = parsed(b'{"k":1}' * (codec._MOST + 5) + b'{"torn')
+    assert len(found.objects) == codec._MOST
+    assert [d.why for d in found.damages] == [f"more than {codec._MOST:,} records on one line"]

@@ -176,3 +176,14 @@ def test_looking_changes_nothing(tmp_path: Path) -> None:
     load(path)
     assert (path.read_bytes(), path.stat().st_mtime_ns, path.stat().st_mode) == before
     assert os.listdir(tmp_path) == ["a.jsonl"]
+
+
+def test_a_long_damaged_last_line_with_its_line_feed_is_not_torn(tmp_path: Path) -> None:
+    path = build.log(tmp_path / "a.jsonl", [build.meta(), b"x" * 20_000 + b"\n"])
+    assert row(path).status is load(path).status is Status.UNFINISHED
+
+
+def test_a_first_line_longer_than_what_is_read_at_first_is_still_known(tmp_path: Path) -> None:
+    spaced = b'{"kind": "meta", "at": "", "meta": {"task": "' + b"x" * 100_000 + b'"}}\n'
+    path = build.log(tmp_path / "a.jsonl", [spaced, build.message("user", "go")])
+    assert row(path).status is Status.UNFINISHED
