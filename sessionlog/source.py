@@ -59,6 +59,8 @@ def lines_of(fd: int) -> Iterator[Line]:
 
 def decode(form: Format, line: Line) -> tuple[list[Record], list[Damage]]:
     """The records and the damages of one line; a blank line gives neither."""
+    if not line.data:
+        return [], []
     parsed = codec.parse(line, form.plausible)
     records = [r for value, span in parsed.objects for r in form.decode(value, span)]
     return records, parsed.damages

@@ -140,9 +140,10 @@ def _screen(paths: Sequence[str], theme: str) -> int:
     from tui.workers import Catalogue
 
     if not paths:
-        from sessionlog.paths import default_folders
+        from sessionlog.paths import agent_folders
 
-        paths = [str(folder) for folder in default_folders()]
+        # those that are not there yet are watched too
+        paths = [folder for folders in agent_folders().values() for folder in folders]
     catalogue = Catalogue(tuple(paths))
     catalogue.begin(FIRST_LOOK)
     from tui.app import InspectorApp
