@@ -13,7 +13,6 @@ import os
 import sys
 import time
 from collections.abc import Callable, Iterable, Sequence
-from pathlib import Path
 from typing import Any, NoReturn
 
 from sessionlog import shown
@@ -343,7 +342,7 @@ def _fork(options: argparse.Namespace) -> int:
     return DONE
 
 
-def _applied(plan: Any, apply: Callable[..., Path], options: argparse.Namespace) -> str | None:
+def _applied(plan: Any, apply: Callable[..., Any], options: argparse.Namespace) -> str | None:
     """The path of the new log; None after a dry run, which is refused where the doing would be."""
     if not options.dry_run:
         return str(apply(plan, options.out, force=options.force))
@@ -356,7 +355,7 @@ def _applied(plan: Any, apply: Callable[..., Path], options: argparse.Namespace)
 
 def _id_of(path: str | None, plan: Any) -> str:
     """A log answers to its file's name."""
-    return Path(path).name.removesuffix(".jsonl") if path else str(plan.id)
+    return os.path.basename(path).removesuffix(".jsonl") if path else str(plan.id)
 
 
 def _closed(calls: Iterable[Any]) -> list[dict[str, Any]]:

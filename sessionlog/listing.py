@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator
 from datetime import UTC, datetime
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 from sessionlog.errors import NotPossible, SessionNotFound, Unreadable
 from sessionlog.formats.base import Format
@@ -21,6 +21,9 @@ from sessionlog.paths import open_regular
 from sessionlog.records import Entry, Record, Status
 from sessionlog.source import decode, read_head, why_not
 from sessionlog.status import judge
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 BLOCK = 4096
 """First read at either end; doubled as long as more is needed."""
@@ -313,4 +316,6 @@ def _named(ref: str, paths: list[str]) -> str:
 
 def resolve(folder: str | os.PathLike[str], ref: str) -> Path:
     """The path of the session that `ref` names in a folder; see `find`."""
+    from pathlib import Path  # a listing does without
+
     return Path(find(ref, [os.fspath(folder)]).path)

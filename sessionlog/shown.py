@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sessionlog import codec
 from sessionlog.formats.native import verdict
@@ -28,7 +28,9 @@ from sessionlog.records import (
     moment,
     shown_type,
 )
-from sessionlog.session import Numbered, Session
+
+if TYPE_CHECKING:
+    from sessionlog.session import Numbered, Session
 
 VERSION = 1
 _ESCAPED = {
