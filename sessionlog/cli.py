@@ -18,10 +18,10 @@ from typing import Any, NoReturn
 from sessionlog import shown
 from sessionlog.errors import DamagedLog, LogInUse, NotPossible, SessionLogError, SessionNotFound
 from sessionlog.listing import FEW, age_of, find, logs_in, look
-from sessionlog.paths import default_folders
+from sessionlog.paths import agent_folders, default_folders
 from sessionlog.records import Entry, Status, moment
 from sessionlog.spread import spread
-from sessionlog.text import ago, one_line, pad, visible
+from sessionlog.text import ago, clip, one_line, pad, visible
 
 COMMANDS = ("list", "show", "check", "fork", "repair", "resume", "demo")
 DONE, FOUND, CANNOT, REFUSED, INTERRUPTED = 0, 1, 2, 3, 130
@@ -84,7 +84,7 @@ def _parser() -> argparse.ArgumentParser:
 
     sub = add("list", _list, "the sessions in folders, newest first")
     sub.add_argument("paths", nargs="*", metavar="PATH")
-    sub.add_argument("--status", choices=[*Status], help="only these")
+    sub.add_argument("--status", choices=[*(s.value for s in Status), "failed"], help="only these")
     sub.add_argument("--agent", help="only this agent's")
     sub.add_argument("--limit", type=_counted, metavar="N", help="at most N")
 
@@ -163,18 +163,19 @@ def _list(options: argparse.Namespace) -> int:
     paths = list(logs_in(places))
     now, columns = time.time(), _columns()
 
-    def rows(part: Sequence[str]) -> list[tuple[tuple[str, str], str]]:
+    def rows(part: Sequence[str]) -> list[tuple[tuple[bool, str, str], str]]:
         return [
             (age_of(entry), _list_row(entry, options.json, now, columns))
             for entry in look(part, closely=len(paths) <= FEW)
-            if (not options.status or entry.status == options.status)
+            if (not options.status or options.status in (entry.status, word_of(entry)))
             and (not options.agent or entry.agent == options.agent)
         ]
 
     found = sorted(spread(paths, rows), reverse=True)[: options.limit]
     _print(row for _, row in found)
     if not found:
-        where = f"no sessions in {', '.join(places)}" if places else "no agent keeps sessions here"
+        places = places or [path for paths in agent_folders().values() for path in paths]
+        where = f"no sessions in {', '.join(places)}"
         print(f"sessionlog: {visible(where)}", file=sys.stderr)
     return DONE
 
@@ -267,11 +268,14 @@ def _show_line(item: dict[str, Any]) -> str:
     elif item["type"] == "call":
         body = f"{item['tool']} {item['arguments'] or ''}"
         body += "  (open)" if item["open"] else ""
+    elif item["kind"] == "result":
+        body = item.get("error") or item["text"] or ""
     else:
         body = item["text"] or ""
     mark = "" if item["kind"] != "message" or item["in_context"] else "| "
     name = item["type"] or item["kind"]
-    return f"{n:>5} {clock:8} {pad(visible(str(name)), 10)} {mark}{visible(str(body))}"
+    line = f"{n:>5} {clock:8} {pad(visible(str(name)), 14)} {mark}{visible(str(body))}"
+    return clip(line, _columns()) if sys.stdout.isatty() else line
 
 
 def _check(options: argparse.Namespace) -> int:
@@ -294,13 +298,15 @@ def _check_lines(found: dict[str, Any]) -> Iterable[str]:
     reason = f" ({visible(found['reason'])})" if found["reason"] else ""
     ending = f", {ok}" if found["status"] == Status.COMPLETE else ""
     yield f"{visible(found['id'])}: {found['status']}{reason}{ending}"
-    yield (
-        f"  {found['messages']} messages, {found['calls']} calls, {found['users']} prompts, "
-        f"{found['assistants']} answers, {found['events']} events"
-    )
+    counts = (("messages", "message"), ("calls", "call"), ("users", "prompt"),
+              ("assistants", "answer"), ("events", "event"))  # fmt: skip
+    yield "  " + ", ".join(f"{found[k]} {word}{'s' * (found[k] != 1)}" for k, word in counts)
     for call in found["open_calls"]:
         said = f"{visible(call['tool'])} {visible(call['call_id'])}"
         yield f"  open call: message {call['n']}, {said}"
+    for call in found["in_flight"]:
+        if call["n"] is None:  # native: it stands in events alone, so no message is open
+            yield f"  in flight, not in the conversation: {visible(call['tool'])}"
     for orphan in found["orphan_results"]:
         yield f"  result without a call: message {orphan['n']}, {visible(orphan['call_id'])}"
     for damage in found["damages"]:
@@ -316,13 +322,15 @@ def _repair(options: argparse.Namespace) -> int:
 
     source = _found(options, options.ref).path
     plan = plan_repair(load(source))
+    if plan.alive is not None:
+        raise LogInUse(f"{source}: its writer is alive ({plan.alive}); stop it first, or fork")
     path = _applied(plan, apply_repair, options) if plan.needed or options.out else None
     answer = {
         "source": source, "path": path, "id": _id_of(path, plan) if plan.needed else None,
         "closed": _closed(plan.closed), "moved": list(plan.moved),
         "dropped": [shown.of_damage(damage) for damage in plan.dropped],
     }  # fmt: skip
-    nothing = "nothing written" if plan.needed else "nothing to repair; nothing written"
+    nothing = f"would write {plan.path}" if plan.needed else "nothing to repair; nothing written"
     _print([shown.json_line(answer)] if options.json else _made(answer, nothing))
     return DONE
 
@@ -338,7 +346,8 @@ def _fork(options: argparse.Namespace) -> int:
         "source": source, "at": plan.at, "path": path, "id": _id_of(path, plan),
         "messages": plan.messages, "closed": _closed(plan.closed),
     }  # fmt: skip
-    _print([shown.json_line(answer)] if options.json else _made(answer, "nothing written"))
+    nothing = f"would write {plan.path}: {plan.messages} messages"
+    _print([shown.json_line(answer)] if options.json else _made(answer, nothing))
     return DONE
 
 
@@ -363,7 +372,7 @@ def _closed(calls: Iterable[Any]) -> list[dict[str, Any]]:
 
 
 def _made(answer: dict[str, Any], nothing: str) -> Iterable[str]:
-    yield visible(answer["path"]) if answer["path"] else nothing
+    yield visible(answer["path"] or nothing)
     for call in answer["closed"]:
         yield f"  closed: message {call['n']}, {visible(call['tool'])} {visible(call['call_id'])}"
     for n in answer.get("moved", ()):
@@ -389,7 +398,12 @@ def _resume(options: argparse.Namespace) -> int:
     else:
         import shlex
 
-        _print([visible(shlex.join(plan.argv)), f"  in {visible(plan.cwd)}", visible(plan.note)])
+        # newlines as they are: the line is there to be pasted
+        _print([visible(shlex.join(plan.argv), newlines=True), f"  in {visible(plan.cwd)}"])
+        if plan.plan is not None:
+            _print([f"  after writing {visible(plan.log)}"])
+        if plan.note not in plan.argv:
+            _print([visible(plan.note, newlines=True)])
     return DONE
 
 

@@ -71,9 +71,10 @@ def look(
     return with_life(entries)
 
 
-def age_of(entry: Entry) -> tuple[str, str]:
-    """What rows are ordered by, newest last: the start (else the last change), then the id."""
-    return entry.started or entry.updated, entry.id
+def age_of(entry: Entry) -> tuple[bool, str, str]:
+    """What rows are ordered by, newest last: the start (else the last change), then the id. What
+    is no log comes before all that are: a folder of other files must not hide its sessions."""
+    return entry.status is not None, entry.started or entry.updated, entry.id
 
 
 def ordered(entries: Iterable[Entry]) -> list[Entry]:
@@ -172,6 +173,8 @@ def _row(path: str, fd: int, closely: bool) -> Entry:
     described = form.describe(path, ends.oldest_first(), ends.newest_first())
     ending = form.ending(ends.newest_first())
     meta = described.meta
+    updated = ends.updated() or _mtime(seen)
+    waits = meta.forked_from and not ending.ended and updated < described.started
     return Entry(
         id=meta.id,
         path=path,
@@ -182,14 +185,14 @@ def _row(path: str, fd: int, closely: bool) -> Entry:
         model=meta.model,
         workdir=meta.workdir,
         started=described.started,
-        updated=ends.updated() or _mtime(seen),
+        updated=updated,
         status=judge(ending, torn=ends.torn, alive=False),
         reason=ending.reason,
         ok=ending.ok if ending.ended else None,
         resumed_from=meta.resumed_from,
         forked_from=meta.forked_from,
         bytes=size,
-        stop=ending.text,
+        stop="a fork, not gone on with yet" if waits else ending.text,
     )
 
 

@@ -99,5 +99,5 @@ def refusal(path: str, damage: Damage) -> DamagedLog:
     span = damage.span
     return DamagedLog(
         f"{path}: damaged at line {span.line}, byte {span.offset}: {damage.why}; "
-        "look at it, then use --force (force=True) to go on without it"
+        "look at it, then use --force to go on without it"
     )

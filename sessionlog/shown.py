@@ -102,6 +102,10 @@ def of_check(session: Session) -> dict[str, Any]:
         ],
         "orphan_results": [{"n": o.n, "call_id": o.call_id} for o in session.orphan_results],
         "damages": [of_damage(damage) for damage in session.damages],
+        "in_flight": [
+            {"tool": c.tool, "call_id": c.call_id or None, "since": time_of(c.since), "n": c.n}
+            for c in session.in_flight
+        ],
     }  # fmt: skip
 
 

@@ -258,3 +258,40 @@ def test_a_full_or_closed_output_is_an_error_of_one_line(folder: Path, words: st
         )
         assert done.returncode == 2
         assert "Traceback" not in done.stderr
+
+
+def test_check_tells_a_call_that_stands_only_in_events(tmp_path: Path, capsys: Any) -> None:
+    start = build.event("toolCallStart", tool="bash", text='{"command":"make"}')
+    path = build.log(tmp_path / "a.jsonl", [build.meta(), build.message("user", "go"), start])
+    code, (found,), _ = run(capsys, "check", str(path))
+    assert code == 1
+    assert [(c["tool"], c["call_id"], c["n"]) for c in found["in_flight"]] == [("bash", None, None)]
+    main(["check", str(path)])
+    assert "in flight, not in the conversation: bash" in capsys.readouterr().out
+
+
+def test_a_living_writer_is_not_repaired_even_where_nothing_is_open(
+    tmp_path: Path, capsys: Any
+) -> None:
+    from sessionlog import Message, start
+
+    with start(tmp_path, {"task": "t"}) as writer:
+        writer.message(Message("user", "go"))
+        assert main(["repair", writer.path]) == 3
+        assert "alive" in capsys.readouterr().err
+
+
+def test_failed_runs_can_be_asked_for(folder: Path, capsys: Any) -> None:
+    build.log(folder / "20261127-210000.jsonl", [build.meta(), build.result("error", 1)])
+    found = run(capsys, "list", str(folder), "--status", "failed")[1]
+    assert [entry["id"] for entry in found] == ["20261127-210000"]
+
+
+def test_what_is_no_log_stands_behind_all_that_are(folder: Path, capsys: Any) -> None:
+    (folder / "zz.jsonl").write_text("notes")
+    assert run(capsys, "list", str(folder))[1][-1]["status"] is None
+
+
+def test_a_fork_that_nobody_went_on_with_says_so(folder: Path, capsys: Any) -> None:
+    _, (made,), _ = run(capsys, "fork", str(folder / "20261127-220000.jsonl"), "--at", "1")
+    assert "not gone on with" in run(capsys, "list", made["path"])[1][0]["stop"]
