@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import gc
+import signal
 import time
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from functools import partial
 from typing import ClassVar
 
@@ -15,10 +18,13 @@ from textual.screen import Screen
 
 from tui import commands, messages, themes
 from tui.screens.browser import Browser
+from tui.screens.front import Palette, is_in_front
 from tui.workers import Catalogue
 
 INTERRUPTED = 130
 """Exit code of a program that the person interrupted."""
+_ENDINGS = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name))
+"""Signals that end us; left alone they would leave the terminal as the screen has it."""
 
 
 class InspectorApp(App[None]):
@@ -54,6 +60,14 @@ class InspectorApp(App[None]):
         """ctrl+c leaves, as it does everywhere else in a terminal."""
         self.exit(return_code=INTERRUPTED)
 
+    def on_mount(self) -> None:
+        """From here on a signal leaves as q does, so that the terminal is as it was."""
+        # where the loop cannot (Windows, not the main thread) the signals stay as they are
+        with suppress(NotImplementedError, RuntimeError, ValueError):
+            for number in _ENDINGS:
+                leave = partial(self.exit, return_code=128 + number)
+                asyncio.get_running_loop().add_signal_handler(number, leave)
+
     def on_ready(self) -> None:
         """The first screen is there: what was loaded for it will stay, and is not looked at again
         when garbage is collected."""
@@ -64,6 +78,11 @@ class InspectorApp(App[None]):
     def get_default_screen(self) -> Screen[None]:
         """The browser is the first screen, not one above an empty one."""
         return Browser(self._catalogue, clock=self._clock)
+
+    def action_command_palette(self) -> None:
+        """Open the palette; its commands are the browser's, so it opens in front of that only."""
+        if isinstance(self.screen, Browser) and is_in_front(self.screen):
+            self.push_screen(Palette(id="--command-palette"))
 
     def _begin_with(self, name: str) -> None:
         """Have the theme before anything is styled; set later, all would be styled twice."""

@@ -1,6 +1,6 @@
 """The long run of the damage tests: prefixes (G2) and harmed images (G3) of native logs.
 
-``PYTHONPATH=.:tests python tests/torture/damage.py --count 100000 [--seed N]`` prints one line of
+``python tests/torture/damage.py --count 100000 [--seed N]`` prints one line of
 counts and exits 1 when a whole record was lost, or a loss was not told.
 """
 
@@ -9,6 +9,9 @@ from __future__ import annotations
 import argparse
 import sys
 from collections import Counter
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent.parent))
 
 import build
 import harm

@@ -12,6 +12,7 @@ from tui import messages
 from tui.commands import DETAIL, LIST, PANES, TIMELINE, Command
 from tui.folds import Filter
 from tui.rows import Row
+from tui.screens.front import is_in_front
 from tui.widgets.detail_pane import DetailPane
 
 if TYPE_CHECKING:
@@ -40,7 +41,9 @@ class Actions:
         self._filter_was = ""
 
     def run(self, command: Command) -> None:
-        """Do it, or say why not."""
+        """Do it, or say why not. Nothing while a dialog is in front: the palette may ask twice."""
+        if not is_in_front(self._at):
+            return
         refused = self.refused(command.id)
         if refused:
             self._at.status.answer(refused)

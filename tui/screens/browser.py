@@ -34,6 +34,7 @@ from tui.opening import is_alive, looked_in, open_log, writer_of
 from tui.paint import painter
 from tui.row_lines import CLOCKS, Clock
 from tui.screens.actions import Actions
+from tui.screens.front import is_in_front
 from tui.widgets.detail_pane import DetailPane
 from tui.widgets.key_line import KeyLine
 from tui.widgets.session_list import SessionList
@@ -385,7 +386,7 @@ class Browser(Screen[None], inherit_bindings=False):
 
     def on_key(self, event: events.Key) -> None:
         """Find what the keys pressed so far mean here, and do it."""
-        if self.view.asks:
+        if self.view.asks or not is_in_front(self):
             return
         key = event.character if event.character and event.is_printable else event.key
         key = "space" if key == " " else key
@@ -407,15 +408,20 @@ class Browser(Screen[None], inherit_bindings=False):
 
     @on(messages.Typed)
     def _typed(self, message: messages.Typed) -> None:
-        self.actions.typed(message.purpose, message.text)
+        if self.view.asks:
+            self.actions.typed(message.purpose, message.text)
 
     @on(messages.Given)
     def _given(self, message: messages.Given) -> None:
+        if not self.view.asks:
+            return  # enter twice at once
         self.close_prompt()
         self.actions.given(message.purpose, message.text)
 
     @on(messages.Left)
     def _left(self, message: messages.Left) -> None:
+        if not self.view.asks:
+            return
         self.close_prompt()
         self.actions.undone(message.purpose)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from textual import events
+from textual.await_complete import AwaitComplete
 from textual.geometry import NULL_OFFSET, NULL_SPACING, Region, Size
 from textual.layout import ArrangeResult, Layout, WidgetPlacement
 from textual.screen import ModalScreen
@@ -13,6 +14,7 @@ from textual.widget import Widget
 
 from sessionlog.text import width as columns_of
 from tui.lines import Line, Piece, fitted
+from tui.screens.front import is_in_front
 from tui.widgets.line_widget import LineWidget
 
 WIDEST = 96
@@ -92,7 +94,11 @@ class Dialog(ModalScreen[str | None], inherit_bindings=False):
 
     def render_lines(self, crop: Region) -> list[Strip]:
         """What stands behind, whose panes paint themselves faint now."""
-        behind = self.app.screen_stack[-2]
+        stack = self.app.screen_stack
+        at = stack.index(self) if self in stack else 0
+        if at == 0:  # it has left, and is asked once more
+            return [Strip.blank(crop.width)] * crop.height
+        behind = stack[at - 1]
         strips = behind._compositor.render_strips(self.size)  # Textual has no public way to it
         return [strip.crop(crop.x, crop.right) for strip in strips[crop.y : crop.bottom]]
 
@@ -113,11 +119,17 @@ class Dialog(ModalScreen[str | None], inherit_bindings=False):
             return
         event.stop()
         event.prevent_default()
+        if not is_in_front(self):
+            return
         if event.key == "escape":
             self.dismiss(None)
         else:
             printable = event.character if event.is_printable else None
             self.pressed(printable or event.key)
+
+    def dismiss(self, result: str | None = None) -> AwaitComplete:
+        """Leave, if that is not under way already."""
+        return super().dismiss(result) if is_in_front(self) else AwaitComplete()
 
     def scroll_box(self, lines: int) -> None:
         """Scroll the body."""
