@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from textual._types import CallbackType
 from textual.await_complete import AwaitComplete
 from textual.command import CommandPalette
 from textual.screen import Screen
@@ -23,6 +22,6 @@ def is_in_front(screen: Screen[Any]) -> bool:
 class Palette(CommandPalette):
     """Textual's palette, but esc twice does not close what is below it, too."""
 
-    def dismiss(self, result: CallbackType | None = None) -> AwaitComplete:
+    def dismiss(self, result: None = None) -> AwaitComplete:
         """Leave, if that is not under way already."""
         return super().dismiss(result) if is_in_front(self) else AwaitComplete()
