@@ -67,7 +67,11 @@ def around(session: Session, at: int, before: int, after: int, columns: int) -> 
     count = len(session.history) - at
     if count > len(left[:after]):
         lines.append(Line([(f"{'':24}{count:,} messages stay behind", "fg-3")]))
-    elif not count:
+    running = [call for call in session.in_flight if call.n is None]
+    for call in running:  # it stands in events alone: no message of it can be taken
+        said = one_line(f"{call.tool} {telling(call.arguments)}")
+        lines.append(Line([(f"{'':24}in flight, stays behind: ", "open"), (said, "fg-2")]))
+    if not count and not running:
         lines.append(Line([(f"{'':24}nothing stays behind", "fg-3")]))
     return lines
 
