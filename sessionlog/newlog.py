@@ -81,7 +81,7 @@ def make(plan: Fork | Repair, actor: Actor, out: str | os.PathLike[str] | None) 
     Raises SessionExists when `out` is taken, NotPossible when it cannot be written.
     """
     if out is not None:
-        target = Path(out)
+        target = _place(out)
         return _write(plan, actor, _id_of(target, plan.id), target)
     id, path = plan.id, plan.path
     for _ in range(_TRIES):
@@ -90,6 +90,13 @@ def make(plan: Fork | Repair, actor: Actor, out: str | os.PathLike[str] | None) 
         except SessionExists:
             id, path = actor.place(plan.source, plan.at, plan.now, os.path.lexists)
     raise SessionExists(f"{path}: taken again and again; give a place of your own")
+
+
+def _place(out: str | os.PathLike[str]) -> Path:
+    """The place that was given. Path("") is ".", which would be said to be taken already."""
+    if not os.fspath(out):
+        raise NotPossible("the path of the new log is empty; name a file, or give no path")
+    return Path(out)
 
 
 def _id_of(target: Path, otherwise: str) -> str:
@@ -102,9 +109,10 @@ def _id_of(target: Path, otherwise: str) -> str:
 
 def copy(source: str, size: int, out: str | os.PathLike[str]) -> Path:
     """A byte copy of the log's first `size` bytes at `out`, made in the same way."""
+    target = _place(out)
     fd = open_regular(source)
     try:
-        return _publish(Path(out), _blocks(fd, size), source, None)
+        return _publish(target, _blocks(fd, size), source, None)
     finally:
         os.close(fd)
 

@@ -201,6 +201,8 @@ class _Turn:
     end: int
     at: str
     answered: bool = False
+    settled: bool = False
+    """Did a new iteration begin? Results may still follow then, but requests are a new turn's."""
 
 
 @dataclass(slots=True)
@@ -293,7 +295,7 @@ class Mend:
     def _goes_on(self, kinds: set[str], answer: str) -> bool:
         """Does a line with requests belong to the requests before it?"""
         turn = self._turn
-        if turn is None or turn.answered or turn.answer != answer:
+        if turn is None or turn.answered or turn.settled or turn.answer != answer:
             return False
         return bool(answer) or kinds <= {"call", ""}
 
@@ -367,6 +369,7 @@ class Mend:
             for call in self._turn.calls.values():
                 if call.place is None:
                     call.place, call.at = self._turn.end, self._turn.at
+            self._turn.settled = True
 
     def _over(self) -> None:
         self._settle()

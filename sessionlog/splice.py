@@ -2,14 +2,15 @@
 
 Decoding and encoding again loses things (2**70, NaN, doubled keys, the order and spacing of a
 writer that is not ours), so what must change in a copied line is cut in. The bytes have to be an
-object that `codec.loads` takes. Of doubled keys the last counts, as it does for the decoder.
+object that the reader takes; bad UTF-8 reads as U+FFFD, as it does there. Of doubled keys the last
+counts, as it does for the decoder.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from sessionlog import codec
 
@@ -30,6 +31,14 @@ class Member(NamedTuple):
     end: int
 
 
+def loads(data: bytes) -> Any:
+    """The JSON value of `data` as the reader takes it: bad UTF-8 is replaced, not refused."""
+    try:
+        return codec.loads(data)
+    except UnicodeDecodeError:
+        return codec.loads(data.decode("utf-8", "replace").encode())
+
+
 def members(data: bytes, at: int = 0) -> list[Member]:
     """The members of the object, or the items of the array, that begins at `at`. O(bytes)."""
     at = _space(data, at)
@@ -40,7 +49,7 @@ def members(data: bytes, at: int = 0) -> list[Member]:
         begin, key = at, ""
         if keyed:
             at = _string(data, at)
-            key = str(codec.loads(data[begin:at]))
+            key = str(loads(data[begin:at]))
             at = _space(data, _space(data, at) + 1)
         end = _value(data, at)
         found.append(Member(key, begin, at, end))

@@ -18,6 +18,7 @@ from typing import Any
 from sessionlog import codec, splice
 from sessionlog.errors import NotPossible
 from sessionlog.formats.base import Birth, Fate, Part, dict_of, list_of
+from sessionlog.framing import Line
 from sessionlog.records import OpenCall
 
 _IDS = ("tool_call_id", "tool_use_id", "call_id", "id")
@@ -30,7 +31,7 @@ class ChatActor:
     def close(self, request: bytes, call: OpenCall, at: str, text: str) -> bytes:
         """The answer in the dialect of the call; it has the time of the line that asks, as it
         stands there."""
-        asked = codec.loads(request)
+        asked = splice.loads(request)
         time = b"".join(
             b",%s:%s" % (codec.dumps(key), value)
             for key in _TIMES
@@ -44,7 +45,7 @@ class ChatActor:
         content = splice.member(data, ("content",))
         if content is None or data[content.start : content.start + 1] != b"[":
             return data
-        blocks = [codec.loads(data[m.start : m.end]) for m in splice.members(data, content.start)]
+        blocks = [splice.loads(data[m.start : m.end]) for m in splice.members(data, content.start)]
         numbers = count()
         keep = [next(numbers) in results if _is_result(block) else rest for block in blocks]
         return splice.only(data, content.start, keep)
@@ -55,7 +56,7 @@ class ChatActor:
         for data, fate in parts:
             if first and data.strip():
                 first = False
-                if b'"messages"' in data and "role" not in dict_of(codec.loads(data)):
+                if b'"messages"' in data and _is_conversation(data):
                     raise NotPossible(
                         f"{birth.parent}: a whole conversation on each line is no run to go on with"
                     )
@@ -72,6 +73,11 @@ class ChatActor:
         names = (stem if n == 1 else f"{stem}-{n}" for n in count(1))
         free = next(name for name in names if not taken(name + ending))
         return os.path.basename(free), free + ending
+
+
+def _is_conversation(data: bytes) -> bool:
+    """Is the line one? A damaged one is taken apart as the reader does it."""
+    return any("role" not in value for value, _ in codec.parse(Line(0, 0, data, True)).objects)
 
 
 def _answer(asked: dict[str, Any], call: OpenCall, text: str) -> dict[str, Any]:

@@ -133,7 +133,7 @@ async def test_a_log_that_cannot_be_read_is_told_and_takes_every_key(tmp_path: P
                     await pilot.press(*command.keys[0].split())
                     if browser.view.asks or pilot.app.screen is not browser:
                         await pilot.press("escape")
-        assert pilot.app.is_running, (pilot.app.return_code, pilot.app._exception, pilot.app.screen_stack)
+        assert pilot.app.is_running
 
 
 async def test_filtering_by_text_and_by_state(tmp_path: Path) -> None:
