@@ -113,6 +113,8 @@ def _version() -> str:
 
 def _demo(words: list[str]) -> int:
     """A made-up night with one live run, on the screen."""
+    import signal
+
     from sessionlog import demo
     from sessionlog.errors import SessionLogError
 
@@ -123,6 +125,9 @@ def _demo(words: list[str]) -> int:
         made = demo.make(folder)
     except SessionLogError as error:
         return _wrong(str(error))
+    for name in ("SIGTERM", "SIGHUP"):  # before the screen takes them: the agent must not stay
+        if hasattr(signal, name):
+            signal.signal(getattr(signal, name), lambda number, _: sys.exit(128 + number))
     live = demo.start_live(made)
     try:
         return _screen([str(made)], "")

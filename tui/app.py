@@ -62,6 +62,8 @@ class InspectorApp(App[None]):
 
     def on_mount(self) -> None:
         """From here on a signal leaves as q does, so that the terminal is as it was."""
+        if self.is_headless:
+            return  # no terminal is at stake, and the signals are those of whoever runs us
         # where the loop cannot (Windows, not the main thread) the signals stay as they are
         with suppress(NotImplementedError, RuntimeError, ValueError):
             for number in _ENDINGS:

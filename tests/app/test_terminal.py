@@ -1,0 +1,153 @@
+"""The program at a terminal: bursts of keys, and signals."""
+
+from __future__ import annotations
+
+import os
+import random
+import select
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from screens import night
+
+fcntl = pytest.importorskip("fcntl")
+pty = pytest.importorskip("pty")
+termios = pytest.importorskip("termios")
+
+ROOT = Path(__file__).parent.parent.parent
+ESC = b"\x1b[27u"
+"""Escape as a key of its own, however soon another follows."""
+BURSTS = [
+    b"rr", b"rrr", b"r?", b"?r", b"?" + ESC, b"???", b"?" + ESC * 2, b"\rfff", ESC * 3,
+    b"f?\x10r", ESC * 2, b"\x10\x10\x10", ESC * 2, b"\x10" + ESC * 3, b"\x10fork\r\r\r", ESC * 3,
+    b"\x10rr", ESC * 3, b"/ab\r\r" + ESC, b":5\r\r", b"f\x1b", b"r" + ESC + b"r" + ESC + b"r",
+]  # fmt: skip
+
+
+class Terminal:
+    """A process with a pseudo-terminal of its own."""
+
+    def __init__(self, *words: str) -> None:
+        self._master, slave = pty.openpty()
+        self._slave = slave
+        fcntl.ioctl(slave, termios.TIOCSWINSZ, b"\x24\x00\x78\x00" + bytes(4))
+        self.before: list[Any] = termios.tcgetattr(slave)
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "tui", *words], cwd=ROOT, stdin=slave, stdout=slave,
+            stderr=slave, start_new_session=True, env=os.environ | {"TERM": "xterm-256color"},
+        )  # fmt: skip
+        self.output = b""
+
+    def read(self, seconds: float, until: bytes = b"") -> None:
+        """Take what is written, until something was."""
+        end = time.monotonic() + seconds
+        while (left := end - time.monotonic()) > 0 and not (until and until in self.output):
+            if select.select([self._master], [], [], min(left, 0.05))[0]:
+                self.output += os.read(self._master, 1 << 16)
+
+    def send(self, keys: bytes, rest: float = 0.15) -> None:
+        """All keys in one write."""
+        os.write(self._master, keys)
+        self.read(rest)
+
+    def ended(self) -> int:
+        """The exit code, once it is there."""
+        end = time.monotonic() + 20
+        while self.process.poll() is None and time.monotonic() < end:
+            self.read(0.05)
+        self.read(0.1)
+        assert self.process.poll() is not None, "still running"
+        return self.process.returncode
+
+    @property
+    def now(self) -> list[Any]:
+        """How the terminal is set."""
+        found: list[Any] = termios.tcgetattr(self._slave)
+        return found
+
+    def close(self) -> None:
+        """Nothing stays."""
+        self.process.kill()
+        self.process.wait()
+        os.close(self._master)
+        os.close(self._slave)
+
+
+def shown(*words: str) -> Terminal:
+    """The program, once it has painted and takes keys."""
+    terminal = Terminal(*words)
+    terminal.read(20, until=b"quit")
+    terminal.read(0.5)
+    return terminal
+
+
+def test_keys_that_come_together_never_end_it(tmp_path: Path) -> None:
+    terminal = shown(str(night(tmp_path)))
+    try:
+        for burst in BURSTS:
+            terminal.send(burst)
+            assert terminal.process.poll() is None, (burst, terminal.output[-2000:])
+        assert b"Traceback" not in terminal.output
+    finally:
+        terminal.close()
+
+
+def test_random_bursts_never_end_it(tmp_path: Path) -> None:
+    terminal = shown(str(night(tmp_path)))
+    chance = random.Random(20261129)
+    keys = [b"r", b"f", b"?", b"\x10", b"\r", ESC, b"j", b"k", b"/", b":", b"h", b"l", b"\t", b"!"]
+    try:
+        for _ in range(80):
+            burst = b"".join(chance.choices(keys, k=chance.randint(2, 9)))
+            terminal.send(burst, chance.choice([0.01, 0.05, 0.1]))
+            assert terminal.process.poll() is None, (burst, terminal.output[-2000:])
+        for keys_ in (ESC * 2, ESC, b"qrr"):
+            terminal.send(keys_, 0.5)
+        assert terminal.ended() == 0
+    finally:
+        terminal.close()
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_leaves_the_terminal_as_it_was(tmp_path: Path, number: signal.Signals) -> None:
+    terminal = shown(str(night(tmp_path)))
+    try:
+        assert terminal.now != terminal.before
+        terminal.process.send_signal(number)
+        assert terminal.ended() == 128 + number
+        assert b"\x1b[?1049l" in terminal.output
+        assert b"\x1b[?1000l" in terminal.output
+        assert terminal.now == terminal.before
+    finally:
+        terminal.close()
+
+
+@pytest.mark.skipif(not Path("/proc/self/cmdline").exists(), reason="looks into /proc")
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_stops_the_agent_of_the_demo(tmp_path: Path, number: signal.Signals) -> None:
+    folder = tmp_path / "night"
+    terminal = shown("demo", "--dir", str(folder))
+    try:
+        assert _agents(folder) == 1
+        terminal.process.send_signal(number)
+        assert terminal.ended() == 128 + number
+        assert _agents(folder) == 0
+    finally:
+        terminal.close()
+
+
+def _agents(folder: Path) -> int:
+    """How many agents write into the folder."""
+    found = 0
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            words = path.read_bytes()
+        except OSError:
+            continue
+        found += b"sessionlog.demo.agent" in words and os.fsencode(folder) in words
+    return found
