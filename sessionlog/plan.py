@@ -60,6 +60,8 @@ class Insert:
     """Which results of the span's line it holds, counted from 0 there; None: the line as it is."""
     rest: bool = False
     """Does it hold what else is on that line?"""
+    own: int = 0
+    """Message number of its first result, where it moved here."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,8 +191,10 @@ class _Call:
     span: Span
     own: bool
     """Of the main run, not of a subagent: only those are closed."""
+    twin: bool = False
+    """Has another call of its turn the same id?"""
     place: int | None = None
-    """Byte offset where its answer belongs, once its turn is over."""
+    """Byte offset where its answer belongs, once its turn is over or a new iteration began."""
     at: str = ""
 
 
@@ -200,6 +204,8 @@ class _Turn:
     answer: str
     end: int
     at: str
+    ids: dict[str, _Call] = field(default_factory=dict)
+    """The last call with each id."""
     answered: bool = False
     settled: bool = False
     """Did a new iteration begin? Results may still follow then, but requests are a new turn's."""
@@ -224,6 +230,8 @@ class Mend:
     _moved: list[int] = field(default_factory=list)
     _orphans: list[OrphanResult] = field(default_factory=list)
     _blobs: set[str] = field(default_factory=set)
+    _tangled: set[int] = field(default_factory=set)
+    """Places of answers that ids alone do not tell apart: see `_ordered`."""
 
     def take(self, unit: Sequence[Record]) -> None:
         """The records of the next JSON object."""
@@ -252,6 +260,7 @@ class Mend:
         closed = [n for n in sorted(self._waiting) if self.mending and self._waiting[n].own]
         for n in closed:
             call = self._waiting[n]
+            self._tangle(call, call.call.call_id)
             self._insert(call.place, Insert(n, Fate.ADDED, call.span, call.call, call.at))
         orphans = tuple(self._orphans) if self.mending else ()
         lost = tuple(damage for damage in dropped if not damage.mild)
@@ -266,7 +275,10 @@ class Mend:
             orphans=orphans,
             dropped=lost,
             edits=tuple(
-                Edit(at, removed.get(at, 0), _ordered(self._inserts.get(at, ()))) for at in places
+                Edit(
+                    at, removed.get(at, 0), _ordered(self._inserts.get(at, ()), at in self._tangled)
+                )
+                for at in places
             ),
             blobs=frozenset(self._blobs),
         )
@@ -307,7 +319,10 @@ class Mend:
         if waiting.own:
             if self._turn is None:
                 self._turn = _Turn({}, message.answer, record.span.end, record.at)
-            self._turn.calls[n] = waiting
+            twin = self._turn.ids.get(call.call_id)
+            if twin is not None:
+                twin.twin = waiting.twin = True
+            self._turn.ids[call.call_id] = self._turn.calls[n] = waiting
 
     def _home(self, n: int, message: Message, activity: Activity) -> tuple[int, int | None]:
         """(number of the request that a result answers, byte offset where it belongs).
@@ -323,7 +338,10 @@ class Mend:
         call = self._waiting.pop(asked)
         in_turn = self._turn is not None and asked in self._turn.calls
         if not call.own or in_turn or call.place is None:
+            if in_turn:
+                self._resume()
             return asked, _HERE
+        self._tangle(call, activity.id)
         self._moved.append(n)
         return asked, call.place
 
@@ -344,7 +362,8 @@ class Mend:
             else:
                 whole = len(held) == len(results) and not rest
                 first = min(results[i][1] for i in held)
-                line = Insert(first, Fate.MOVED, span, results=None if whole else held)
+                own = results[held[0]][0]
+                line = Insert(first, Fate.MOVED, span, results=None if whole else held, own=own)
                 self._insert(place, line)
 
     def _reach(self, staying: Sequence[_Held], answer: str) -> None:
@@ -365,23 +384,52 @@ class Mend:
 
     def _settle(self) -> None:
         """A new iteration: what is open now is closed here, though results may still follow."""
-        if self._turn is not None:
+        if self._turn is not None and not self._turn.settled:
             for call in self._turn.calls.values():
                 if call.place is None:
                     call.place, call.at = self._turn.end, self._turn.at
             self._turn.settled = True
 
+    def _resume(self) -> None:
+        """A result behind the new iteration: the turn ends behind that, for all of its calls.
+
+        Were others answered before it, they could take a call of the same id from it.
+        """
+        if self._turn is not None and self._turn.settled:
+            self._turn.settled = False
+            for call in self._turn.calls.values():
+                call.place = None
+
     def _over(self) -> None:
         self._settle()
         self._turn = None
+
+    def _tangle(self, call: _Call, id: str) -> None:
+        """An answer with this id goes to the call's place: is that sure to answer this call?"""
+        assert call.place is not None
+        if call.twin or not id or id != call.call.call_id:
+            self._tangled.add(call.place)
 
     def _insert(self, place: int | None, line: Insert) -> None:
         assert place is not None  # every call has its place once its turn is over
         self._inserts.setdefault(place, []).append(line)
 
 
-def _ordered(lines: Iterable[Insert]) -> tuple[Insert, ...]:
-    return tuple(sorted(lines, key=lambda line: line.n))
+def _ordered(lines: Iterable[Insert], tangled: bool) -> tuple[Insert, ...]:
+    """The lines of one place in the order of the requests that they answer.
+
+    Where answers might be taken for another call's, moved results keep their own order and
+    closing lines come last, the latest request's first: so each finds the call it had.
+    """
+    if not tangled:
+        return tuple(sorted(lines, key=lambda line: line.n))
+    return tuple(sorted(lines, key=_untangled))
+
+
+def _untangled(line: Insert) -> tuple[int, int]:
+    if line.fate is Fate.MOVED:
+        return 0, line.own
+    return (1, -line.n) if line.fate is Fate.ADDED else (2, line.n)
 
 
 def _kind(record: Record, message: Message) -> str:

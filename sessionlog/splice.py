@@ -36,7 +36,7 @@ def loads(data: bytes) -> Any:
     try:
         return codec.loads(data)
     except UnicodeDecodeError:
-        return codec.loads(data.decode("utf-8", "replace").encode())
+        return codec.loads(clean(data))
 
 
 def members(data: bytes, at: int = 0) -> list[Member]:
@@ -76,6 +76,11 @@ def value(data: bytes, path: Sequence[str], at: int = 0) -> bytes:
     """The bytes of the value at `path`, b"" when there is none."""
     found = member(data, path, at)
     return data[found.start : found.end] if found else b""
+
+
+def clean(data: bytes) -> bytes:
+    """A value's bytes for a line of ours: as they stand, but with bad UTF-8 replaced."""
+    return data.decode("utf-8", "replace").encode()
 
 
 def put(data: bytes, at: int, values: Mapping[str, bytes]) -> bytes:

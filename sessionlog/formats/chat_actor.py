@@ -33,7 +33,7 @@ class ChatActor:
         stands there."""
         asked = splice.loads(request)
         time = b"".join(
-            b",%s:%s" % (codec.dumps(key), value)
+            b",%s:%s" % (codec.dumps(key), splice.clean(value))
             for key in _TIMES
             if (value := splice.value(request, (key,)))
         )

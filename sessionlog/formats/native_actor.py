@@ -27,10 +27,11 @@ class NativeActor:
         request's own bytes, so that the two pair."""
         failure = codec.dumps(text)
         shown = codec.dumps((b'{"error":' + failure + b"}").decode())
+        known = {"id": call.call_id, "name": call.tool, "arguments": call.arguments}
         copied = b"".join(
             b"," + codec.dumps(key) + b":" + value
-            for key in ("id", "name", "arguments")
-            if (value := splice.value(request, ("message", "activity", key)))
+            for key, text_of_call in known.items()
+            if (value := _copied(request, key, text_of_call))
         )
         return (
             b'{"kind":"message","at":' + codec.dumps(at)
@@ -80,6 +81,15 @@ class NativeActor:
 
 _HEAD = 1000
 """Lines that may stand before the meta; further behind it is not the head of a session."""
+
+
+def _copied(request: bytes, key: str, wanted: str) -> bytes:
+    """The bytes of a member of the call, where they read as what the reader made of them."""
+    found = splice.clean(splice.value(request, ("message", "activity", key)))
+    read = splice.loads(found) if found else ""
+    if (read if isinstance(read, str) else "") == wanted:
+        return found
+    return codec.dumps(wanted)
 
 
 def _values(birth: Birth) -> dict[str, bytes]:

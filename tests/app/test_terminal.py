@@ -100,7 +100,8 @@ def test_keys_that_come_together_never_end_it(tmp_path: Path) -> None:
 def test_random_bursts_never_end_it(tmp_path: Path) -> None:
     terminal = shown(str(night(tmp_path)))
     chance = random.Random(20261129)
-    keys = [b"r", b"f", b"?", b"\x10", b"\r", ESC, b"j", b"k", b"/", b":", b"h", b"l", b"\t", b"!"]
+    # without the palette: what it finds for random letters may well be `quit`
+    keys = [b"r", b"f", b"?", b"\r", ESC, b"j", b"k", b"/", b":", b"h", b"l", b"\t", b"!"]
     try:
         for _ in range(80):
             burst = b"".join(chance.choices(keys, k=chance.randint(2, 9)))

@@ -150,6 +150,19 @@ def test_a_given_place_names_the_log(tmp_path: Path) -> None:
     assert b'"id":"20261129-080000"' in odd.read_bytes()
 
 
+def test_an_empty_place_is_told_and_one_without_an_ending_is_allowed(tmp_path: Path) -> None:
+    path = made(tmp_path, *build.healthy())
+    with pytest.raises(NotPossible, match="path of the new log is empty"):
+        fork(path, 2, "", now=NOW)
+    assert load(fork(path, 2, tmp_path / "name", now=NOW)).meta.id == "name"
+
+
+def test_bad_bytes_in_a_key_stop_no_fork(tmp_path: Path) -> None:
+    asked = build.request("c1").replace(b'"name"', b'"na\xb0e"')
+    path = made(tmp_path, build.meta(), asked)
+    assert not load(fork(path, 1, now=NOW)).open_calls
+
+
 def test_a_hostile_id_in_a_log_never_leads_out_of_its_folder(tmp_path: Path) -> None:
     inside = tmp_path / "in"
     for name in ("..", "a\nb", "-rf", "x" * 200):

@@ -6,6 +6,7 @@ import os
 import stat
 from datetime import UTC, datetime
 from pathlib import Path
+from random import Random
 
 import build
 import pytest
@@ -79,6 +80,27 @@ USER, BOT = build.message("user", "go"), build.message("bot", "so", 4)
                 build.response("c2"),
             ],
             "c1? c1! c2? c2=",
+        ),
+        # and what was answered late goes before it, once another call is closed there
+        (
+            [
+                build.request("c1"),
+                build.request("c2"),
+                build.event("iteration"),
+                build.request("c3"),
+                build.response("c1"),
+            ],
+            "c1? c2? c1= c2! c3? c3!",
+        ),
+        # a result right behind a new iteration stays, and the closing line goes behind it
+        (
+            [
+                build.request("c1"),
+                build.request("c2"),
+                build.event("iteration"),
+                build.response("c1"),
+            ],
+            "c1? c2? c1= c2!",
         ),
         ([build.request("c1"), build.reset(), USER], "c1? c1! user"),
         ([build.reset(), build.request("c1"), USER], "c1? c1! user"),
@@ -336,6 +358,78 @@ def test_any_tangle_of_calls_comes_out_closed_ordered_and_stays_so(
         assert len(added) <= len(plan.closed)
         assert all(b"Interrupted by the user." in line for line in added)
     assert (path.read_bytes(), path.stat().st_mtime_ns, path.stat().st_mode) == before
+
+
+def tangle(seed: int) -> list[bytes]:
+    """Few ids and much of everything: events, resets, results late, twice, of none or nameless."""
+    random = Random(seed)
+    ids = random.choice([("A", "B", "C"), ("A", ""), ("A",)])
+    lines = [build.meta()]
+    for i in range(random.randrange(2, 12)):
+        what, id = random.choice("qqqqrrrrreetux"), random.choice(ids)
+        arguments = random.choice(["1", "1", "2"])
+        lines.append(
+            {
+                "q": build.request(id, arguments=arguments, seconds=i),
+                "r": build.response(id, arguments=arguments, result=i, seconds=i),
+                "e": build.event("iteration", i),
+                "t": build.event("toolCallStart", i),
+                "u": build.message("user", "on", i),
+                "x": build.reset(i),
+            }[what]
+        )
+    return lines
+
+
+@pytest.mark.parametrize("seed", [330, 1426, 2045, 2264, *range(100)])
+def test_a_repaired_log_never_needs_repair_again(tmp_path: Path, seed: int) -> None:
+    session = mended(made(tmp_path, *tangle(seed)))
+    again = plan_repair(session)
+    assert not again.needed, again.changes
+    assert not session.open_calls
+    assert not session.orphan_results
+    assert_answers_follow(session)
+
+
+BAD = [b"\xb0", b"\xed\xa0\x80", b"\xff", b"\xf0\x9f", b'"', b"\\", b"{", b"}", b",", b"\n", b""]
+
+
+@pytest.mark.parametrize("bad", BAD)
+def test_whatever_bytes_a_request_holds_its_call_is_closed(tmp_path: Path, bad: bytes) -> None:
+    asked = build.request("c1")
+    for i in range(len(asked) - 1):
+        path = made(tmp_path, build.meta(), asked[:i] + bad + asked[i + 1 :], USER)
+        if load(path).open_calls:
+            new = repair(path, tmp_path / f"{i}.jsonl", now=NOW, force=True)
+            assert not load(new).open_calls, asked[:i] + bad
+            assert not plan_repair(load(new)).needed
+
+
+def test_a_closing_line_holds_no_bad_bytes(tmp_path: Path) -> None:
+    asked = build.request("c1", name="na?e").replace(b"na?e", b"na\xb0e")
+    new = repair(made(tmp_path, build.meta(), asked), now=NOW)
+    assert "na\ufffde" in new.read_bytes().splitlines()[-1].decode()
+    assert not load(new).open_calls
+
+
+def test_bad_bytes_in_a_chat_log_stop_no_repair(tmp_path: Path) -> None:
+    call = build.chat("assistant", tool_calls=[build.chat_call("c1")], nxte=1)
+    lines = [
+        build.chat("user", "hi"),
+        call.replace(b"nxte", b"n\xb0te").replace(b"2026", b"20\xff6"),
+    ]
+    path = build.log(tmp_path / "chat.jsonl", lines)
+    assert len(load(path).open_calls) == 1
+    new = load(repair(path, now=NOW))
+    assert not new.open_calls
+    assert not plan_repair(new).needed
+
+
+def test_an_empty_path_is_no_place(tmp_path: Path) -> None:
+    for lines in ([build.request("c1")], build.healthy()[1:]):
+        path = made(tmp_path, build.meta(), *lines)
+        with pytest.raises(NotPossible, match="path of the new log is empty"):
+            repair(path, "")
 
 
 def assert_answers_follow(session: Session) -> None:

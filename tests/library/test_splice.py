@@ -65,3 +65,11 @@ def test_an_array_keeps_the_chosen_items() -> None:
     data = b' [ 1 , {"a":[2]},"]" ] '
     assert splice.only(data, 0, [True, True, False]) == b' [1,{"a":[2]}] '
     assert splice.only(data, 0, [False, False, False]) == b" [] "
+
+
+@pytest.mark.parametrize("bad", [b"\xb0", b"\xed\xa0\x80", b"\xf0\x9f"])
+def test_bad_bytes_in_a_key_read_as_replaced_and_stay(bad: bytes) -> None:
+    data = b'{"a' + bad + b'":1,"id":2}'
+    assert splice.value(data, ("id",)) == b"2"
+    assert splice.value(data, ((b"a" + bad).decode("utf-8", "replace"),)) == b"1"
+    assert splice.put(data, 0, {"id": b"3"}) == data.replace(b"2", b"3")
