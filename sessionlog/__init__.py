@@ -2,6 +2,7 @@
 
     load(path)                      a log as a Session: messages, history, events, result, damages
     list_sessions(dir)              what a folder holds, newest first, by head and tail
+    raw(path, span)                 a record's bytes as they stand in the file
     start(dir, meta) -> Writer      record a run, one line a record; Recorder never raises
     plan_fork, fork                 a new log with the first part of a session
     plan_repair, repair             a new log in which every open call is closed
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
     from sessionlog.listing import list_sessions, resolve
     from sessionlog.paths import new_id
     from sessionlog.plan import Fork, Repair
-    from sessionlog.reader import load, load_lines
+    from sessionlog.reader import load, load_lines, raw
     from sessionlog.recorder import Recorder
     from sessionlog.records import (
         Activity,
@@ -62,7 +63,7 @@ __all__ = [
     "Recorder", "Repair", "Reset", "Result", "Session", "SessionExists", "SessionLogError",
     "SessionNotFound", "Span", "Status", "StreamAssembler", "Unreadable", "Writer",
     "WriterClosed", "create", "fork", "list_sessions", "load", "load_lines", "new_id",
-    "plan_fork", "plan_repair", "repair", "repair_messages", "resolve", "start",
+    "plan_fork", "plan_repair", "raw", "repair", "repair_messages", "resolve", "start",
 ]  # fmt: skip
 
 _MODULES = {
@@ -73,7 +74,7 @@ _MODULES = {
     "listing": "list_sessions resolve",
     "paths": "new_id",
     "plan": "Fork Repair",
-    "reader": "load load_lines",
+    "reader": "load load_lines raw",
     "recorder": "Recorder",
     "records": "Activity Damage Entry Event Image Kind Message Meta Origin Other Record Reset "
     "Result Span Status",

@@ -324,7 +324,7 @@ def _repair(options: argparse.Namespace) -> int:
     plan = plan_repair(load(source))
     if plan.alive is not None:
         raise LogInUse(f"{source}: its writer is alive ({plan.alive}); stop it first, or fork")
-    path = _applied(plan, apply_repair, options) if plan.needed or options.out else None
+    path = _applied(plan, apply_repair, options) if plan.needed or options.out is not None else None
     answer = {
         "source": source, "path": path, "id": _id_of(path, plan) if plan.needed else None,
         "closed": _closed(plan.closed), "moved": list(plan.moved),

@@ -145,9 +145,10 @@ def _lives(entry: Entry, witness: Witness) -> bool:
         seen = os.stat(entry.path)
     except OSError:
         return False
+    if witness.writer(entry.path, seen) is not None:
+        return True
     form = named(entry.format)
-    alive = form.alive(entry.path, entry.id) if form else None
-    return (witness.writer(entry.path, seen) or alive) is not None
+    return form is not None and form.alive(entry.path, entry.id) is not None
 
 
 def _stem(path: str) -> str:

@@ -23,7 +23,7 @@ from pathlib import Path
 from sessionlog.errors import NotPossible, SessionExists
 from sessionlog.formats.base import Actor, Birth, Fate, Part
 from sessionlog.framing import Line
-from sessionlog.paths import open_regular, valid_id
+from sessionlog.paths import open_regular, sync_folder, valid_id
 from sessionlog.plan import INTERRUPTED, Edits, Fork, Insert, Repair
 from sessionlog.records import Span
 from sessionlog.source import lines_of
@@ -154,7 +154,7 @@ def _publish(
             blobs = _carry(Path(source), target, digests)
             _appear(staged, target)
             blobs = None
-        _sync(target.parent)
+        sync_folder(str(target.parent))
     except FileExistsError as error:
         raise SessionExists(f"{error.filename2 or error.filename}: already there; "
                             "nothing was overwritten") from error  # fmt: skip
@@ -246,7 +246,7 @@ def _carry(source: Path, target: Path, digests: frozenset[str] | None) -> Path |
         new.chmod(0o700)
         for name in wanted:
             _carry_file(old / name, new / name)
-        _sync(new)
+        sync_folder(str(new))
     except BaseException:
         shutil.rmtree(new, ignore_errors=True)
         raise
@@ -276,11 +276,3 @@ def _carry_file(old: Path, new: Path) -> None:
             if error.errno not in (*_NO_LINKS, errno.EXDEV):
                 raise
     _copy_file(old, new)
-
-
-def _sync(folder: Path) -> None:
-    fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        os.fsync(fd)
-    finally:
-        os.close(fd)

@@ -89,8 +89,35 @@ class Edits:
     """Hex digests of the pictures that the taken messages name."""
 
 
+class _Planned:
+    """What a fork and a repair have in common: the new log, told from its changes."""
+
+    __slots__ = ()
+    changes: Edits
+
+    @property
+    def messages(self) -> int:
+        return self.changes.messages
+
+    @property
+    def closed(self) -> tuple[OpenCall, ...]:
+        return self.changes.closed
+
+    @property
+    def moved(self) -> tuple[int, ...]:
+        return self.changes.moved
+
+    @property
+    def orphans(self) -> tuple[OrphanResult, ...]:
+        return self.changes.orphans
+
+    @property
+    def dropped(self) -> tuple[Damage, ...]:
+        return self.changes.dropped
+
+
 @dataclass(frozen=True, slots=True)
-class Repair:
+class Repair(_Planned):
     """A repair that was thought through: what `apply_repair` will write."""
 
     source: str
@@ -114,29 +141,9 @@ class Repair:
         """False: the log is whole and every call is answered in its place."""
         return bool(self.changes.edits)
 
-    @property
-    def messages(self) -> int:
-        return self.changes.messages
-
-    @property
-    def closed(self) -> tuple[OpenCall, ...]:
-        return self.changes.closed
-
-    @property
-    def moved(self) -> tuple[int, ...]:
-        return self.changes.moved
-
-    @property
-    def orphans(self) -> tuple[OrphanResult, ...]:
-        return self.changes.orphans
-
-    @property
-    def dropped(self) -> tuple[Damage, ...]:
-        return self.changes.dropped
-
 
 @dataclass(frozen=True, slots=True)
-class Fork:
+class Fork(_Planned):
     """A fork that was thought through: what `apply_fork` will write."""
 
     source: str
@@ -155,26 +162,6 @@ class Fork:
     """The damage in the taken lines that stops it, unless forced."""
 
     needed = True
-
-    @property
-    def messages(self) -> int:
-        return self.changes.messages
-
-    @property
-    def closed(self) -> tuple[OpenCall, ...]:
-        return self.changes.closed
-
-    @property
-    def moved(self) -> tuple[int, ...]:
-        return self.changes.moved
-
-    @property
-    def orphans(self) -> tuple[OrphanResult, ...]:
-        return self.changes.orphans
-
-    @property
-    def dropped(self) -> tuple[Damage, ...]:
-        return self.changes.dropped
 
 
 def units(records: Iterable[Record]) -> Iterator[tuple[Record, ...]]:

@@ -70,7 +70,6 @@ _SHOWS: dict[str, Callable[[Row], bool]] = {
     "messages": lambda row: row.n is not None or row.sort in ("user", "agent", "think", "summary"),
     "tool": lambda row: row.sort == "call",
 }
-FILTERS = tuple(_SHOWS)
 
 
 def shown(

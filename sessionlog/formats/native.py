@@ -49,8 +49,6 @@ from sessionlog.records import (
 )
 
 KINDS = ("meta", "message", "event", "result", "reset")
-GOOD = ("settled", "stop")
-"""Reasons of a result that went well (exit code 0)."""
 _ID = re.compile(r"\d{8}-\d{6}(-\d+)?$")
 _QUIET = {
     "iteration", "usage", "message", "toolCallStart", "toolCallEnd", "toolCallError", "toolStart",

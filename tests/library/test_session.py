@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 import random
 from collections.abc import Iterable
+from pathlib import Path
 
 import build
 import pytest
 
+import sessionlog
 from sessionlog.conversation import INTERRUPTED
 from sessionlog.formats.native import Native
 from sessionlog.framing import split
@@ -229,3 +231,9 @@ def test_wrong_typed_fields_never_raise() -> None:
         session = folded([data + b"\n"])
         assert len(session.records) == 1
         assert Native().classify(data) >= 0
+
+
+def test_the_raw_bytes_of_every_record_can_be_fetched(tmp_path: Path) -> None:
+    lines = build.healthy()
+    path = build.log(tmp_path / "a.jsonl", lines)
+    assert [sessionlog.raw(path, r.span) + b"\n" for r in sessionlog.load(path).records] == lines
