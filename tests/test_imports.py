@@ -11,7 +11,7 @@ import pytest
 
 ROOT = Path(__file__).parent.parent
 FLOORS = [
-    "errors records text secrets framing conversation spread append index life formats",
+    "errors records text secrets framing conversation spread append index life formats commands",
     "codec paths pairing agents status",
     "telling stream splice blobs formats.native_encode formats.parts formats.claude_life "
     "formats.claude_subagents demo.script",
@@ -27,6 +27,10 @@ FLOORS = [
     "survey",
     "follow forks repairs",
     "resume",
+    "commands.common",
+    "commands.list commands.show commands.check commands.fork commands.repair commands.resume "
+    "commands.demo commands.why commands.search commands.follow commands.replay commands.stats "
+    "commands.compare",
     "cli",
     "__main__",
 ]

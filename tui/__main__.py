@@ -7,11 +7,8 @@ import os
 import sys
 from collections.abc import Sequence
 
-COMMANDS = frozenset((
-    "list", "show", "check", "fork", "repair", "resume", "why", "search", "follow", "replay",
-    "record", "stale", "stats", "compare", "stop", "demo",
-))  # fmt: skip
-"""First words that are commands; a folder of such a name is given as ./list."""
+from sessionlog.commands import COMMANDS
+
 THEMES = ("night", "day", "mono", "ansi")
 FIRST_LOOK = 0.01
 """Seconds that reading the list may take before the first paint."""
@@ -23,13 +20,7 @@ usage: sessionlog [--theme night|day|mono|ansi] [PATH ...]
 Opens the screen on folders or logs; without PATH, on every agent's own folders.
 
 commands (sessionlog COMMAND --help tells more):
-  list      the sessions in folders, newest first
-  show      the timeline of a session
-  check     damage, open calls, orphan results
-  fork      a new log that holds the first part of a session
-  repair    a new log in which every open call is closed
-  resume    what hands a session over to its agent
-  demo      a folder of telling sessions, on the screen
+{commands}
 
 options:
   --theme NAME   night, day, mono (also by NO_COLOR) or ansi (the terminal's own colours)
@@ -37,6 +28,12 @@ options:
   --version      the version
   --help         this text; on the screen, ? shows the keys
 """
+
+
+def _usage() -> str:
+    width = max(map(len, COMMANDS))
+    told = "\n".join(f"  {name.ljust(width)}  {help}" for name, help in COMMANDS.items())
+    return USAGE.format(commands=told).rstrip()
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -48,7 +45,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return _command(words)
     paths, theme, problem = _options(words)
     if problem in ("--help", "--version"):
-        print(USAGE if problem == "--help" else _version(), end="" if problem == "--help" else "\n")
+        print(_usage() if problem == "--help" else _version())
         return 0
     if problem:
         return _wrong(problem)

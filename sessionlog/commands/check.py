@@ -1,0 +1,56 @@
+"""`sessionlog check`: damage, open calls, orphan results; exit 1 when there are any."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterable
+from typing import Any
+
+from sessionlog import shown
+from sessionlog.commands.common import DONE, FOUND, found, places, say
+from sessionlog.reader import load
+from sessionlog.records import Status
+from sessionlog.text import visible
+
+
+def arguments(sub: argparse.ArgumentParser) -> None:
+    """What it takes."""
+    sub.add_argument("refs", nargs="+", metavar="REF")
+    places(sub)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Do it."""
+    code = DONE
+    for ref in options.refs:
+        checked = shown.of_check(load(found(options, ref).path))
+        bad = (
+            checked["damages"] or checked["open_calls"] or checked["orphan_results"]
+            or checked["status"] in (Status.UNFINISHED, Status.TRUNCATED)
+        )  # fmt: skip
+        code = FOUND if bad else code
+        say([shown.json_line(checked)] if options.json else _check_lines(checked))
+    return code
+
+
+def _check_lines(found: dict[str, Any]) -> Iterable[str]:
+    ok = {True: "ok", False: "not ok", None: "not known whether ok"}[found["ok"]]
+    reason = f" ({visible(found['reason'])})" if found["reason"] else ""
+    ending = f", {ok}" if found["status"] == Status.COMPLETE else ""
+    yield f"{visible(found['id'])}: {found['status']}{reason}{ending}"
+    counts = (("messages", "message"), ("calls", "call"), ("users", "prompt"),
+              ("assistants", "answer"), ("events", "event"))  # fmt: skip
+    yield "  " + ", ".join(f"{found[k]} {word}{'s' * (found[k] != 1)}" for k, word in counts)
+    for call in found["open_calls"]:
+        said = f"{visible(call['tool'])} {visible(call['call_id'])}"
+        yield f"  open call: message {call['n']}, {said}"
+    for call in found["in_flight"]:
+        if call["n"] is None:  # native: it stands in events alone, so no message is open
+            yield f"  in flight, not in the conversation: {visible(call['tool'])}"
+    for orphan in found["orphan_results"]:
+        yield f"  result without a call: message {orphan['n']}, {visible(orphan['call_id'])}"
+    for damage in found["damages"]:
+        yield (
+            f"  damage: line {damage['line']}, byte {damage['offset']}, {damage['length']} bytes: "
+            f"{visible(damage['why'])}"
+        )

@@ -1,0 +1,93 @@
+"""What commands share: finding a session, common arguments, exit codes, printing."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from sessionlog.listing import find
+from sessionlog.paths import default_folders
+from sessionlog.records import Entry
+from sessionlog.text import visible
+
+DONE, FOUND, CANNOT, REFUSED, INTERRUPTED = 0, 1, 2, 3, 130
+"""Exit codes: done; looked and found something; cannot; refused because of damage or a living
+writer; interrupted by the person."""
+
+
+def counted(text: str) -> int:
+    """A number from 1, in plain digits; an argparse type."""
+    if not (text.isascii() and text.isdigit() and int(text)):
+        raise argparse.ArgumentTypeError(f"{text!r} is no number from 1")
+    return int(text)
+
+
+def places(sub: argparse.ArgumentParser) -> None:
+    """Add --in."""
+    sub.add_argument("--in", action="append", dest="places", metavar="PATH", default=[],
+                     help="look here for sessions (repeatable)")  # fmt: skip
+
+
+def ref(sub: argparse.ArgumentParser) -> None:
+    """Add REF and --in."""
+    sub.add_argument("ref", metavar="REF", help="an id, its head, a path, or `last`")
+    places(sub)
+
+
+def writes(sub: argparse.ArgumentParser) -> None:
+    """Add what commands that make a log take."""
+    sub.add_argument("-o", "--out", metavar="PATH", help="write the new log here")
+    sub.add_argument("--dry-run", action="store_true", help="only say what would be written")
+    sub.add_argument("--force", action="store_true", help="go on without the damaged lines")
+
+
+def found(options: argparse.Namespace, ref: str) -> Entry:
+    """The session that REF names. Raises SessionNotFound."""
+    return find(ref, options.places or default_folders())
+
+
+def say(lines: Iterable[str]) -> None:
+    """Print the answer. The lines are safe to print already."""
+    sys.stdout.writelines(line + "\n" for line in lines)
+    sys.stdout.flush()
+
+
+def columns() -> int:
+    """Of the terminal; 120 where the answer goes elsewhere."""
+    try:
+        return os.get_terminal_size(sys.stdout.fileno()).columns
+    except OSError:
+        return 120
+
+
+def applied(plan: Any, apply: Callable[..., Any], options: argparse.Namespace) -> str | None:
+    """The path of the new log; None after a dry run, which is refused where the doing would be."""
+    if not options.dry_run:
+        return str(apply(plan, options.out, force=options.force))
+    if plan.refused is not None and not options.force:
+        from sessionlog.reader import refusal
+
+        raise refusal(plan.source, plan.refused)
+    return None
+
+
+def id_of(path: str | None, plan: Any) -> str:
+    """A log answers to its file's name."""
+    return os.path.basename(path).removesuffix(".jsonl") if path else str(plan.id)
+
+
+def closed(calls: Iterable[Any]) -> list[dict[str, Any]]:
+    return [{"n": c.n, "call_id": c.call_id, "tool": c.tool} for c in calls]
+
+
+def made(answer: dict[str, Any], nothing: str) -> Iterable[str]:
+    yield visible(answer["path"] or nothing)
+    for call in answer["closed"]:
+        yield f"  closed: message {call['n']}, {visible(call['tool'])} {visible(call['call_id'])}"
+    for n in answer.get("moved", ()):
+        yield f"  moved: the result in message {n}, to its call"
+    for damage in answer.get("dropped", ()):
+        yield f"  left out: line {damage['line']}, {damage['length']} bytes: {damage['why']}"
