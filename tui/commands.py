@@ -12,6 +12,10 @@ from typing import NamedTuple
 
 LIST, TIMELINE, DETAIL = "list", "timeline", "detail"
 PANES = (LIST, TIMELINE, DETAIL)
+WHY, SEARCH, REPLAY, STATS, COMPARE = "why", "search", "replay", "stats", "compare"
+SHEETS = (WHY, SEARCH, REPLAY, STATS, COMPARE)
+"""Screens of their own in front of the panes."""
+EVERYWHERE = PANES + SHEETS
 _LOG = (TIMELINE, DETAIL)
 
 
@@ -27,7 +31,7 @@ class Command:
     help: str
     group: str
     where: tuple[str, ...] = PANES
-    """The panes that must have the focus for its keys to mean this."""
+    """The panes (or sheets) that must have the focus for its keys to mean this."""
 
 
 class Found(NamedTuple):
@@ -40,17 +44,21 @@ class Found(NamedTuple):
 def _commands() -> Iterator[Command]:
     move, panes, trouble, find = "Move", "Panes", "Jump", "Find"
     look, act, screen = "Look", "Act", "Program"
-    yield Command("cursor_down", ("j", "down"), "down", "Next row", move)
-    yield Command("cursor_up", ("k", "up"), "up", "Previous row", move)
-    yield Command("half_page_down", ("ctrl+d",), "half down", "Half a page down", move)
-    yield Command("half_page_up", ("ctrl+u",), "half up", "Half a page up", move)
-    yield Command("page_down", ("pagedown", "ctrl+f"), "page down", "A page down", move)
-    yield Command("page_up", ("pageup", "ctrl+b"), "page up", "A page up", move)
-    yield Command("home", ("g g", "home"), "first", "First row", move)
-    yield Command("end", ("G", "end"), "last", "Last row; of a live log: stay there", move)
+    yield Command("cursor_down", ("j", "down"), "down", "Next row", move, EVERYWHERE)
+    yield Command("cursor_up", ("k", "up"), "up", "Previous row", move, EVERYWHERE)
+    yield Command("half_page_down", ("ctrl+d",), "half down", "Half a page down", move, EVERYWHERE)
+    yield Command("half_page_up", ("ctrl+u",), "half up", "Half a page up", move, EVERYWHERE)
+    yield Command("page_down", ("pagedown", "ctrl+f"), "page down", "A page down", move, EVERYWHERE)
+    yield Command("page_up", ("pageup", "ctrl+b"), "page up", "A page up", move, EVERYWHERE)
+    yield Command("home", ("g g", "home"), "first", "First row", move, EVERYWHERE)
+    yield Command(
+        "end", ("G", "end"), "last", "Last row; of a live log: stay there", move, EVERYWHERE
+    )
 
-    yield Command("open", ("enter",), "open", "Into the row: list, timeline, detail", panes)
-    yield Command("leave", ("escape",), "back", "One step out; never quits", panes)
+    yield Command(
+        "open", ("enter",), "open", "Into the row: list, timeline, detail", panes, EVERYWHERE
+    )
+    yield Command("leave", ("escape",), "back", "One step out; never quits", panes, EVERYWHERE)
     yield Command("pane_left", ("h", "left"), "left", "Pane to the left", panes)
     yield Command("pane_right", ("l", "right"), "right", "Pane to the right", panes)
     yield Command("pane_next", ("tab",), "pane", "Next pane", panes)
@@ -110,13 +118,70 @@ def _commands() -> Iterator[Command]:
         yield Command(f"copy_{name.lower()}", (f"y {key}",), name,
                       f"Copy {what}, secrets masked", act, where)  # fmt: skip
 
-    yield Command("theme", ("T",), "theme", "Next theme", screen)
+    yield Command("theme", ("T",), "theme", "Next theme", screen, EVERYWHERE)
     yield Command("palette", ("ctrl+p",), "palette", "Every command by name", screen)
-    yield Command("help", ("?",), "help", "Keys and signs on one page", screen)
+    yield Command("help", ("?",), "help", "Keys and signs on one page", screen, EVERYWHERE)
     yield Command("quit", ("q",), "quit", "Leave the program", screen)
 
 
-COMMANDS = tuple(_commands())
+def _sheet_commands() -> Iterator[Command]:
+    move, trouble, look, act, find = "Move", "Jump", "Look", "Act", "Find"
+    play, meet = "Replay", "Compare"
+
+    yield Command("next_row", ("tab",), "next", "Next statement with a row", move, (WHY,))
+    yield Command("fork", ("f",), "fork", "Fork before what went wrong", act, (WHY,))
+    yield Command("repair", ("r",), "repair", "Close the open calls in a new log", act, (WHY,))
+    yield Command("replay", ("p",), "replay", "Replay the last ten minutes", act, (WHY,))
+
+    yield Command("play", ("space",), "play", "Play or pause", play, (REPLAY,))
+    yield Command("step", (".",), "step", "One row on", play, (REPLAY,))
+    yield Command("step_back", (",",), "step back", "One row back", play, (REPLAY,))
+    yield Command("faster", (">",), "faster", "Twice as fast, up to 64x", play, (REPLAY,))
+    yield Command("slower", ("<",), "slower", "Half as fast, down to 0.25x", play, (REPLAY,))
+    yield Command("skip", ("right", "l"), "+10s", "Ten seconds of the run on", play, (REPLAY,))
+    yield Command("skip_back", ("left", "h"), "-10s", "Ten seconds of the run back", play,
+                  (REPLAY,))  # fmt: skip
+    yield Command("idle", ("i",), "idle cap", "Longest silence: off, 2 s, 10 s", play, (REPLAY,))
+
+    yield Command("next_trouble", ("e",), "error", "Next error", trouble, (WHY, REPLAY))
+    yield Command("prev_trouble", ("E",), "error back", "Previous error", trouble, (WHY, REPLAY))
+    yield Command("next_user", ("u",), "turn", "Next user turn", trouble, (REPLAY,))
+    yield Command("prev_user", ("U",), "turn back", "Previous user turn", trouble, (REPLAY,))
+    yield Command("next_reset", ("]",), "reset", "Next context reset", trouble, (REPLAY,))
+    yield Command("prev_reset", ("[",), "reset back", "Previous context reset", trouble, (REPLAY,))
+    yield Command("goto", (":",), "go to", "To a message, time or share: 143, 03:31, +5m, 50%",
+                  trouble, (REPLAY,))  # fmt: skip
+    yield Command("fork", ("f",), "fork here", "Fork at this moment", act, (REPLAY,))
+    yield Command("why", ("w",), "why", "Why the run stopped", look, (REPLAY,))
+    yield Command("toggle_raw", ("x",), "raw", "The record as it stands in the log", look,
+                  (REPLAY,))  # fmt: skip
+    yield Command("toggle_clock", ("t",), "time", "Clock: local, since the start, UTC", look,
+                  (REPLAY,))  # fmt: skip
+
+    yield Command("query", ("/", "tab", "s"), "query", "To the line with the query", find,
+                  (SEARCH,))  # fmt: skip
+    yield Command("next_log", ("n",), "next log", "Next log with hits", find, (SEARCH,))
+    yield Command("prev_log", ("N",), "previous log", "Previous log with hits", find, (SEARCH,))
+    yield Command("any_case", ("ctrl+t",), "case", "Ignore case, or not", find, (SEARCH,))
+    yield Command("regex", ("ctrl+r",), "regex", "A regular expression, or a text", find,
+                  (SEARCH,))  # fmt: skip
+    yield Command("toggle_fold", ("space",), "fold", "Show more of this log's hits, or fewer",
+                  look, (SEARCH,))  # fmt: skip
+
+    yield Command("sum_all", ("a",), "all", "The sum over all listed sessions, or one", look,
+                  (STATS,))  # fmt: skip
+
+    yield Command("next_difference", ("e", "]"), "difference", "Next difference", meet, (COMPARE,))
+    yield Command("prev_difference", ("E", "["), "difference back", "Previous difference", meet,
+                  (COMPARE,))  # fmt: skip
+    yield Command("other_side", ("tab",), "side", "The other side", meet, (COMPARE,))
+    yield Command("toggle_fold", ("space",), "fold", "Show what both share, or fold it", look,
+                  (COMPARE,))  # fmt: skip
+
+    yield Command("copy", ("y",), "copy", "Copy what is selected, secrets masked", act, SHEETS)
+
+
+COMMANDS = (*_commands(), *_sheet_commands())
 
 HEADS = {"g": "first", "o": "only", "y": "copy"}
 """Names of the sequences' heads, for the key line."""
@@ -128,6 +193,12 @@ KEY_LINE = {
                "leave"),
     DETAIL: ("leave", "toggle_raw", "toggle_fold", "next_trouble", "next_user", "fork", "y",
              "zoom"),
+    WHY: ("open", "next_trouble", "fork", "repair", "replay", "copy", "leave"),
+    SEARCH: ("open", "next_log", "query", "any_case", "regex", "toggle_fold", "copy", "leave"),
+    REPLAY: ("play", "step", "faster", "skip", "next_trouble", "next_user", "idle", "goto", "fork",
+             "leave"),
+    STATS: ("open", "sum_all", "copy", "leave"),
+    COMPARE: ("open", "next_difference", "other_side", "toggle_fold", "copy", "leave"),
 }  # fmt: skip
 """The most useful commands (or sequence heads) of each focus, first things first."""
 
@@ -190,7 +261,7 @@ def markdown() -> str:
     rows = ["| keys | where | does |", "| --- | --- | --- |"]
     for command in COMMANDS:
         keys = " ".join(f"`{shown(key)}`" for key in command.keys)
-        where = "anywhere" if command.where == PANES else ", ".join(command.where)
+        where = "anywhere" if set(PANES) <= set(command.where) else ", ".join(command.where)
         rows.append(f"| {keys} | {where} | {command.help} |")
     return "\n".join(rows)
 

@@ -28,6 +28,7 @@ from sessionlog.records import Entry, Kind, Record, Status
 from sessionlog.window import Log
 from tui import commands, messages, workers
 from tui.entries import home
+from tui.keys import Keys
 from tui.layout import NARROW, PaneLayout, View
 from tui.lines import Line, Piece
 from tui.opening import is_alive, looked_in, open_log, writer_of
@@ -69,7 +70,7 @@ class Browser(Screen[None], inherit_bindings=False):
         self._known = dict(catalogue.begun())
         self._listed = False
         """All that was there at the start is in the list."""
-        self._keys = ""
+        self._keys = Keys()
         self._is_gone = False
         self._watching = "watching"
         self._opening: Entry | None = None
@@ -388,23 +389,12 @@ class Browser(Screen[None], inherit_bindings=False):
         """Find what the keys pressed so far mean here, and do it."""
         if self.view.asks or not is_in_front(self):
             return
-        key = event.character if event.character and event.is_printable else event.key
-        key = "space" if key == " " else key
-        head, self._keys = self._keys, ""
-        keys = f"{head} {key}" if head else key
-        found = commands.find(keys, self.view.focus)
-        self.status.answer("")
-        if found.open:
-            self._keys = keys
-        if found.open or head:
-            self.keys.tell(self.view.focus, self._keys)
-        if found.command is not None:
-            self.actions.run(found.command)
-        elif head and key != "escape":
-            self.status.answer(f"{commands.shown(keys)} does nothing here")
-        if found.command or found.open or head:
-            event.stop()
-            event.prevent_default()
+        pressed = self._keys.press(event, self.view.focus)
+        self.status.answer(pressed.missed)
+        if pressed.turned:
+            self.keys.tell(self.view.focus, pressed.head)
+        if pressed.command is not None:
+            self.actions.run(pressed.command)
 
     @on(messages.Typed)
     def _typed(self, message: messages.Typed) -> None:
