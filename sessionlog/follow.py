@@ -1,6 +1,6 @@
 """Folders as they change: which logs are new, grew, or are gone.
 
-What counts is what stat says: device, inode, size and time of each log. Events of the operating
+What counts is what stat says: device, inode, size and times of each log. Events of the operating
 system are hints that make a look happen soon; they get lost (overflows, network and container
 mounts, names that are no UTF-8), so the truth is also looked up by the clock, ever so often that
 looking costs next to nothing. The only user of watchfiles.
@@ -21,8 +21,9 @@ EVERY = 0.5
 SHARE = 200
 """And at least so many times as long as a look took."""
 
-Print = tuple[int, int, int, int]
-"""Device, inode, bytes, mtime in nanoseconds: differs when a log grew or was replaced."""
+Print = tuple[int, int, int, int, int]
+"""Device, inode, bytes, mtime and ctime in nanoseconds: differs when a log grew, was replaced, was
+written over with its time set back, or may be read now and could not before."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +97,7 @@ def _print(path: str) -> Print | None:
         seen = os.stat(path)
     except OSError:
         return None
-    return seen.st_dev, seen.st_ino, seen.st_size, seen.st_mtime_ns
+    return seen.st_dev, seen.st_ino, seen.st_size, seen.st_mtime_ns, seen.st_ctime_ns
 
 
 class Hints:

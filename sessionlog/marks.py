@@ -1,7 +1,7 @@
 """What stands where in a log, for each chunk of it: messages and lines before, and what is inside.
 
 A second look at the file, in the background: nothing waits for it. It gives the screen message
-and line numbers, and lets it skip what a filter hides. 40 bytes a chunk of 64 KB.
+and line numbers, and lets it skip what a filter hides. about 40 bytes a chunk of 64 KB.
 """
 
 from __future__ import annotations
@@ -10,7 +10,9 @@ import re
 import time
 from array import array
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from math import isnan, nan
+from typing import NamedTuple
 
 from sessionlog import codec
 from sessionlog.formats.base import COUNT, LOUD, RESET, TROUBLE, USER, Format, bits_of
@@ -22,9 +24,24 @@ SLICE = 0.003
 """Seconds of work between two pauses: a screen in the same process stays alive."""
 PAUSE = 0.001
 _MOST = 0xFFFF
+_TIMED = 3
+"""Lines of a chunk that are asked for their time."""
 
 _MAYBE = re.compile(rb"xit(?:ed with)?[ _]?(?:status|[cC]ode)")
 """A failed call that only its result tells: the words of shells."""
+
+
+class Counted(NamedTuple):
+    """What was counted of a stretch of chunks."""
+
+    offset: int
+    """Where it begins."""
+    time: float | None
+    """POSIX seconds of its first record that has a time, as far as that was looked for."""
+    records: int
+    """Lines that give a row unless quiet ones are hidden; at least 1."""
+    troubles: int
+    resets: int
 
 
 class Marks:
@@ -40,6 +57,8 @@ class Marks:
         self._users = array("H")
         self._troubles = array("H")
         self._louds = array("H")
+        self._times = array("d")
+        """Of the first record with a time; NaN: none of the first lines has one."""
         self.resets = array("Q")
         """Byte offsets of the lines that hold a reset."""
         self._size = 0
@@ -93,12 +112,25 @@ class Marks:
             or (bits & USER and self._users[chunk])
             or (bits & TROUBLE and self._troubles[chunk])
             or (bits & COUNT and self._messages[chunk + 1] > self._messages[chunk])
-            or (bits & RESET and self._resets_in(chunk))
+            or (bits & RESET and self._count_resets(chunk, chunk + 1))
         )
 
-    def _resets_in(self, chunk: int) -> bool:
-        at = bisect_left(self.resets, chunk * CHUNK)
-        return at < len(self.resets) and self.resets[at] < (chunk + 1) * CHUNK
+    def stretches(self, most: int) -> Iterator[Counted]:
+        """What was counted, in at most so many stretches of equal length."""
+        count = len(self)
+        step = -(-count // most) or 1
+        for k in range(0, count, step):
+            end = min(k + step, count)
+            if self._lines[end] > self._lines[k]:
+                time = next((time for time in self._times[k:end] if not isnan(time)), None)
+                yield Counted(
+                    k * CHUNK, time, max(sum(self._louds[k:end]), 1),
+                    sum(self._troubles[k:end]), self._count_resets(k, end),
+                )  # fmt: skip
+
+    def _count_resets(self, chunk: int, end: int) -> int:
+        first = bisect_left(self.resets, chunk * CHUNK)
+        return bisect_left(self.resets, end * CHUNK) - first
 
     def scan(
         self,
@@ -128,6 +160,7 @@ class Marks:
         first = min(first, len(self))
         for counts in (self._users, self._troubles, self._louds):
             del counts[first:]
+        del self._times[first:]
         del self._messages[first + 1 :], self._lines[first + 1 :]
         del self.resets[bisect_left(self.resets, first * CHUNK) :]
         self._size = 0
@@ -158,9 +191,20 @@ class Marks:
             troubles = 1
         self._messages.append(self._messages[number] + messages)
         self._lines.append(self._lines[number] + len(lines))
+        self._times.append(self._time(lines[:_TIMED], found.offset))
         self._users.append(min(users, _MOST))
         self._troubles.append(min(troubles, _MOST))
         self._louds.append(min(louds, _MOST))  # last: it makes the chunk count
+
+    def _time(self, lines: list[bytes], offset: int) -> float:
+        """POSIX seconds of the first of the lines that tells them; else NaN."""
+        for data in lines:
+            parsed = codec.parse(_line(data, offset), self.form.plausible) if data else None
+            for value, span in parsed.objects if parsed else ():
+                for record in self.form.decode(value, span):
+                    if (time := record.time) is not None:
+                        return time.timestamp()
+        return nan
 
     def _decoded(self, line: Line) -> tuple[int, int]:
         parsed = codec.parse(line, self.form.plausible)

@@ -110,11 +110,23 @@ def agent_folders(environment: Mapping[str, str] = os.environ) -> dict[str, list
     """Where each agent keeps its sessions by its own rules, whether the folder is there or not."""
     claude = environment.get("CLAUDE_CONFIG_DIR") or _home(environment, ".claude")
     codex = environment.get("CODEX_HOME") or _home(environment, ".codex")
+    openclaw = environment.get("OPENCLAW_STATE_DIR") or _home(environment, ".openclaw")
     return {
         "zot": [native_folder(environment)],
         "claude": [os.path.join(claude, "projects")],
         "codex": [os.path.join(codex, "sessions"), os.path.join(codex, "archived_sessions")],
+        "pi": [_pi_folder(environment)],
+        "openclaw": [os.path.join(openclaw, "agents")],
     }
+
+
+def _pi_folder(environment: Mapping[str, str]) -> str:
+    """pi's sessions: a variable of their own moves them, else that of the whole folder."""
+    own = environment.get("PI_CODING_AGENT_SESSION_DIR")
+    if own:
+        return own
+    agent = environment.get("PI_CODING_AGENT_DIR") or _home(environment, ".pi", "agent")
+    return os.path.join(agent, "sessions")
 
 
 def default_folders(environment: Mapping[str, str] = os.environ) -> list[str]:

@@ -141,6 +141,9 @@ class Message(NamedTuple):
     sidechain: str = ""
     """Name or id of the subagent whose run this is; such messages are not in the context."""
     extra: Mapping[str, Any] = NOTHING
+    unsent: bool = False
+    """Said in the main run, but the agent is never told of it again: a broken-off answer, whose
+    calls were never made, or a command that a person ran for themselves."""
 
 
 class Event(NamedTuple):
@@ -185,9 +188,12 @@ class Reset(NamedTuple):
     turns: int | None = None
     """Undo of the last n user turns; None: everything before is out of context."""
     keep: tuple[str, str] | None = None
-    """First and last `Record.key` of earlier records that stay in context."""
+    """First and last `Record.key` of earlier records that stay in context; the last is "" where
+    all up to the reset stay."""
     context: tuple[Message, ...] = ()
     """What the new conversation starts with, where the reset itself holds it."""
+    keep_line: int | None = None
+    """Number of the first line that stays in context, in logs without keys."""
 
 
 class Other(NamedTuple):
@@ -214,10 +220,52 @@ class Record(NamedTuple):
     """The record's own id in the log (a uuid), where the format has one."""
     quiet: bool = False
     """Bookkeeping that a reader folds away (usage, iterations, duplicates, snapshots)."""
+    parent: str | None = None
+    """`key` of the record that this one follows, in logs that are trees: the branch of the last
+    record is the conversation. "" for a root; None: it follows the record before it."""
 
     @property
     def time(self) -> datetime | None:
         return moment(self.at)
+
+
+class Tokens(NamedTuple):
+    """Tokens, each in one field only: `input` is what was neither read from a cache nor written
+    to one. `reasoning` is a part of `output`."""
+
+    input: int = 0
+    output: int = 0
+    cache_read: int = 0
+    cache_write: int = 0
+    reasoning: int = 0
+
+    @property
+    def total(self) -> int:
+        return self.input + self.output + self.cache_read + self.cache_write
+
+    def plus(self, other: Tokens) -> Tokens:
+        return Tokens(*(a + b for a, b in zip(self, other, strict=True)))
+
+    def minus(self, other: Tokens) -> Tokens:
+        """What is more here; never below nothing."""
+        return Tokens(*(max(a - b, 0) for a, b in zip(self, other, strict=True)))
+
+
+class Usage(NamedTuple):
+    """What one record tells of tokens, cost and model. `usage.Meter` counts it once."""
+
+    tokens: Tokens | None = None
+    cost: float | None = None
+    """US dollars, where the log itself has them."""
+    model: str = ""
+    answer: str = ""
+    """The answer whose tokens these are: a record with the same one tells of the same tokens."""
+    counter: str = ""
+    """Name of a running total of the log, whose state this is; "" for an amount of its own."""
+    step: Tokens | None = None
+    """Beside a running total: what its last step added."""
+    side: str = ""
+    """The subagent that used them."""
 
 
 class OpenCall(NamedTuple):

@@ -12,6 +12,7 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from sessionlog import codec
+from sessionlog.answers import Answers
 from sessionlog.conversation import repair_messages
 from sessionlog.formats.base import Format, in_flight
 from sessionlog.pairing import Pairing
@@ -165,23 +166,9 @@ class Session:
     @cached_property
     def assistants(self) -> int:
         """Distinct answers of the model: blocks of one answer count once."""
-        answers: set[str] = set()
-        loose = 0
-        after = True
-        for step in self.history:
-            message = step.message
-            kind = shown_type(message)
-            if message.sidechain:
-                continue
-            if kind in ("assistant", "reasoning", "call") and not message.answer:
-                # logs that do not name answers: one starts after anything the model did not say
-                loose += after and self.format in _UNNAMED
-                after = False
-            elif message.answer:
-                answers.add(message.answer)
-            else:
-                after = True
-        return len(answers) + loose
+        answers = Answers(self.format)
+        own = (s.message for s in self.history if not s.message.sidechain)
+        return sum(map(answers.is_new, own))
 
     def conversation(self) -> list[dict[str, Any]]:
         """The context as plain role/content messages (Anthropic blocks), every call closed."""
@@ -193,9 +180,6 @@ class Session:
             else:
                 turns.append({"role": role, "content": [block]})
         return repair_messages(turns)
-
-
-_UNNAMED = ("native", "chat")
 
 
 def fold(

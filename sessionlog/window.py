@@ -15,8 +15,9 @@ import os
 import re
 from bisect import bisect_right
 from collections import OrderedDict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, Literal, NamedTuple
+from zlib import crc32
 
 from sessionlog import codec
 from sessionlog.errors import Unreadable
@@ -24,6 +25,7 @@ from sessionlog.formats.base import Format, other_record
 from sessionlog.framing import Line, split
 from sessionlog.paths import open_regular
 from sessionlog.records import Damage, Record, Span
+from sessionlog.seal import sealed
 
 CHUNK = 64 * 1024
 """Bytes of file in whose range the lines of one chunk start."""
@@ -34,8 +36,6 @@ HEAD = 64 * 1024
 FAR = 256 << 20
 """How far the end of a line is looked for; a longer line is one of unknown length."""
 _BLOCK = 1 << 20
-_SEAL = 256
-"""First bytes of a file that tell whether it is still the same one."""
 
 
 class Stretch(NamedTuple):
@@ -66,9 +66,11 @@ class Lines(NamedTuple):
 class Strip:
     """The bytes of one open file as lines in chunks. Owns its descriptor."""
 
-    def __init__(self, fd: int) -> None:
+    def __init__(self, fd: int, read: Callable[[int, int, int], bytes] = os.pread) -> None:
+        """`read` is os.pread, or what stands in for it."""
         self.fd = fd
         self.size = os.fstat(fd).st_size
+        self._read = read
 
     @property
     def chunks(self) -> int:
@@ -77,7 +79,7 @@ class Strip:
 
     def twin(self) -> Strip:
         """The same file, as long as it is now, for another thread to read and close."""
-        twin = Strip(os.dup(self.fd))
+        twin = Strip(os.dup(self.fd), self._read)
         twin.size = min(twin.size, self.size)
         return twin
 
@@ -91,9 +93,9 @@ class Strip:
         length = min(length, self.size - offset)
         if length <= 0:
             return b""
-        data = os.pread(self.fd, length, offset)
+        data = self._read(self.fd, length, offset)
         while len(data) < length:
-            more = os.pread(self.fd, length - len(data), offset + len(data))
+            more = self._read(self.fd, length - len(data), offset + len(data))
             if not more:
                 break
             data += more
@@ -180,7 +182,8 @@ class Change(NamedTuple):
     """What a look at the file found."""
 
     kind: Literal["none", "grew", "replaced", "gone"]
-    """replaced: another file, a shorter one or other first bytes; it was opened anew."""
+    """replaced: another file, a shorter one or other bytes; it was opened anew. gone: nothing to
+    be opened there; what was open can still be read. See `seal` for what cannot be seen."""
     first: int = 0
     """First chunk that may have changed."""
 
@@ -196,19 +199,26 @@ class Log:
     WEIGHT = 6 << 20
     """Most bytes of log whose records are kept (the newest chunk is always kept)."""
 
-    def __init__(self, path: str, form: Format) -> None:
+    def __init__(
+        self, path: str, form: Format, read: Callable[[int, int, int], bytes] = os.pread
+    ) -> None:
         """Raises Unreadable when `path` is no regular file or cannot be opened."""
         self.path = path
         self.form = form
+        self._read = read
         self._chunks: OrderedDict[int, Chunk] = OrderedDict()
         self._weights: dict[int, int] = {}
+        self._sums: dict[int, int] = {}
+        """Checksum of the bytes of each chunk that is kept."""
         self._open()
 
     def _open(self) -> None:
-        self.strip = Strip(open_regular(self.path))
+        self.strip = Strip(open_regular(self.path), self._read)
         found = os.fstat(self.strip.fd)
         self._identity = (found.st_dev, found.st_ino)
-        self._seal = self.strip.read(0, _SEAL)
+        self._mtime = found.st_mtime_ns
+        self._seal = sealed(self.strip.read, self.strip.size)
+        self._line = self._start_of_last_line(self.strip.size, 0)
         self._forget(0)
 
     def close(self) -> None:
@@ -233,9 +243,10 @@ class Log:
             return chunk
         if not 0 <= number < self.chunks:
             raise IndexError(f"chunk {number} of {self.chunks}")
-        chunk = self._decoded(number)
+        chunk, total = self._decoded(number)
         self._chunks[number] = chunk
         self._weights[number] = min(chunk.end - chunk.start, LONG)
+        self._sums[number] = total
         self._trim()
         return chunk
 
@@ -250,62 +261,80 @@ class Log:
             yield from reversed(self.chunk(number).records)
 
     def refresh(self) -> Change:
-        """Look at the file again, and go along with what happened to it."""
+        """Look at the file again, and go along with what happened to it.
+
+        Costs a stat and a compare of some bytes, whatever the file's size. When only its time of
+        change differs, the chunks that are kept are compared as well.
+        """
         try:
             found = os.stat(self.path)
-        except OSError:
+        except (OSError, ValueError):
             return Change("gone")
-        old = self.strip.size
-        seal = self.strip.read(0, len(self._seal))
-        same = (found.st_dev, found.st_ino) == self._identity and seal == self._seal
-        if not same or found.st_size < old:
+        old, strip = self.strip.size, self.strip
+        same = (found.st_dev, found.st_ino) == self._identity and found.st_size >= old
+        if not same:
+            return self._reopened()
+        strip.size = found.st_size
+        seal = sealed(strip.read, strip.size) if strip.size > old else self._seal
+        # asked last: a change while the new seal was taken would else go unnoticed
+        if not self._seal.holds(strip.read):
             return self._reopened()
         if found.st_size == old:
+            if found.st_mtime_ns != self._mtime and self._rewritten():
+                return self._reopened()
+            self._mtime = found.st_mtime_ns
             return Change("none")
         first = self._first_open(old)
-        self.strip.size = found.st_size
-        self._seal = self.strip.read(0, _SEAL)
+        self._line = self._start_of_last_line(strip.size, old)
+        self._seal, self._mtime = seal, found.st_mtime_ns
         self._forget(first)
         return Change("grew", first)
 
     def _reopened(self) -> Change:
-        self.strip.close()
+        old = self.strip
         try:
             self._open()
         except Unreadable:
-            self.strip = Strip(os.open(os.devnull, os.O_RDONLY))
-            self._forget(0)
             return Change("gone")
+        old.close()
         return Change("replaced")
+
+    def _rewritten(self) -> bool:
+        """Do the bytes of a chunk that is kept stand there no more?"""
+        return any(crc32(self.strip.stretch(n).data) != self._sums[n] for n in self._chunks)
 
     def _first_open(self, size: int) -> int:
         """The chunk of the last line of a file of `size` bytes: it, and what follows, may grow."""
         last = max(size - 1, 0) // CHUNK
         changed = [n for n, chunk in self._chunks.items() if chunk.end >= size and chunk.starts]
-        return min([last, *changed, self._start_of_last_line(size) // CHUNK])
+        return min([last, *changed, self._line // CHUNK])
 
-    def _start_of_last_line(self, size: int) -> int:
+    def _start_of_last_line(self, size: int, known: int) -> int:
+        """Where the last line of a file of `size` bytes begins. Up to `known` that is known
+        already, so that a long line that grows bit by bit is not looked through each time."""
         offset = size
-        while offset > max(0, size - FAR):
+        while offset > max(known - 1, 0, size - FAR):
             step = min(CHUNK, offset)
             data = self.strip.read(offset - step, step)
             found = data.rfind(b"\n", 0, len(data) - 1 if offset == size else len(data))
             if found >= 0:
                 return offset - step + found + 1
             offset -= step
-        return offset
+        return min(self._line, known) if known else offset
 
     def _forget(self, first: int) -> None:
         for number in [n for n in self._chunks if n >= first]:
-            del self._chunks[number], self._weights[number]
+            del self._chunks[number], self._weights[number], self._sums[number]
 
     def _trim(self) -> None:
         weight = sum(self._weights.values())
         while len(self._chunks) > 1 and (len(self._chunks) > self.COUNT or weight > self.WEIGHT):
             number, _ = self._chunks.popitem(last=False)
             weight -= self._weights.pop(number)
+            del self._sums[number]
 
-    def _decoded(self, number: int) -> Chunk:
+    def _decoded(self, number: int) -> tuple[Chunk, int]:
+        """The chunk, and the checksum of its bytes."""
         records: list[Record] = []
         damages: list[Damage] = []
         found = self.strip.lines(number)
@@ -321,7 +350,9 @@ class Log:
             damages += parsed.damages
         if lines:
             end += lines[-1].ended
-        return Chunk(number, tuple(x.offset for x in lines), end, tuple(records), tuple(damages))
+        starts = tuple(line.offset for line in lines)
+        chunk = Chunk(number, starts, end, tuple(records), tuple(damages))
+        return chunk, crc32(found.data)
 
 
 def long_records(form: Format, line: Line, length: int) -> list[Record]:

@@ -212,11 +212,12 @@ def claude_user(content: Any, seconds: float = 1, **more: Any) -> bytes:
 
 def claude_said(
     *blocks: dict[str, Any] | str, id: str = "msg_1", stop: str | None = None,
-    model: str = "claude-sonnet-4-5", seconds: float = 2, **more: Any,
+    model: str = "claude-sonnet-4-5", seconds: float = 2, usage: Any = None, **more: Any,
 ) -> bytes:  # fmt: skip
     content = [{"type": "text", "text": b} if isinstance(b, str) else b for b in blocks]
     message = {"model": model, "id": id, "type": "message", "role": "assistant",
-               "content": content, "stop_reason": stop, "usage": {"output_tokens": 9}}  # fmt: skip
+               "content": content, "stop_reason": stop,
+               "usage": {"output_tokens": 9} if usage is None else usage}  # fmt: skip
     return claude_line("assistant", seconds, message=message, **more)
 
 

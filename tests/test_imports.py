@@ -11,23 +11,26 @@ import pytest
 
 ROOT = Path(__file__).parent.parent
 FLOORS = [
-    "errors records text secrets framing conversation spread append index life formats commands",
-    "codec paths pairing agents status",
-    "telling stream splice blobs formats.native_encode formats.parts formats.claude_life "
-    "formats.claude_subagents demo.script",
-    "formats.base writer demo.night",
+    "errors records text secrets framing conversation spread append index life formats "
+    "commands diffs why why.errors why.prose seal notice density pace sieve hit crew matching",
+    "codec paths pairing agents status errorline alarm usage figures answers formats.tokens query",
+    "telling stream splice blobs why.failures formats.native_encode formats.parts "
+    "formats.claude_life formats.claude_subagents demo.script stats_page",
+    "formats.base writer demo.night outcome why.facts",
     "session window plan recorder formats.native_actor formats.chat_actor formats.claude_blocks "
-    "formats.codex_items demo",
-    "marks formats.native formats.chat formats.claude_events formats.codex_events demo.agent",
-    "shown formats.claude_ends formats.codex",
-    "formats.claude",
+    "formats.codex_items formats.claude_usage formats.pi_usage stats demo why.calls why.judge needle",
+    "marks numbering regions matcher why.reading formats.native formats.chat formats.claude_events "
+    "formats.codex_events demo.agent",
+    "shown why.answer finders formats.claude_ends formats.codex",
+    "formats.claude why.said stretched",
     "formats.table",
     "source",
-    "listing newlog reader",
-    "survey",
-    "follow forks repairs",
-    "resume",
+    "listing newlog counting halves reader why.look intake measure",
+    "survey facts numbers follower vigil",
+    "follow forks repairs search",
+    "resume wide",
     "commands.common",
+    "commands.rows",
     "commands.list commands.show commands.check commands.fork commands.repair commands.resume "
     "commands.demo commands.why commands.search commands.follow commands.replay commands.stats "
     "commands.compare",
@@ -109,7 +112,7 @@ def test_commands_start_without_the_screen(code: str) -> None:
 
 
 def test_pure_parts_of_the_screen_do_not_import_textual() -> None:
-    for name in ("lines", "rows", "timeline", "detail", "stop", "diffs", "highlight", "commands"):
+    for name in ("lines", "rows", "timeline", "detail", "stop", "highlight", "commands"):
         path = ROOT / "tui" / f"{name}.py"
         assert "textual" not in {
             (node.module or "").partition(".")[0]

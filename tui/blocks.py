@@ -12,11 +12,12 @@ from itertools import islice
 from typing import Any
 
 from sessionlog import codec
+from sessionlog.diffs import FileDiff, Hunk
+from sessionlog.errorline import looks_like_error
 from sessionlog.records import Image
 from sessionlog.text import clip, pad, size, visible, width
-from tui.diffs import FileDiff, Hunk
 from tui.flow import MORE, chopped, words
-from tui.highlight import json_lines, looks_like_error
+from tui.highlight import json_lines
 from tui.lines import Line, Piece
 
 HEAD, TAIL, ERRORS = 4, 8, 12

@@ -11,10 +11,10 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from sessionlog import codec
+from sessionlog.diffs import FileDiff, edits_of, unified
 from sessionlog.records import Activity, Event, Message, Record, Span
 from sessionlog.telling import arguments_of, telling
 from tui import blocks
-from tui.diffs import FileDiff, edits_of, unified
 from tui.lines import Line, Piece
 from tui.rows import Row
 

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any, Protocol
 
+from sessionlog.outcome import Outcome, event_outcome, outcome_of, result_text
 from sessionlog.records import (
     Activity,
     Damage,
@@ -26,7 +27,6 @@ from sessionlog.records import (
 from sessionlog.telling import telling
 from sessionlog.text import one_line, size, took, visible
 from sessionlog.window import LONG, Chunk
-from tui.outcome import Outcome, event_outcome, outcome_of, result_text
 from tui.pairs import LOOK, At, Gist, Pairs
 from tui.rows import Row
 from tui.tools import label_of

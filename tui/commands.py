@@ -100,8 +100,10 @@ def _commands() -> Iterator[Command]:
     yield Command("toggle_fold", ("space",), "fold", "Fold or unfold the row", look, _LOG)
     yield Command("less", ("-",), "less", "Less of everything: folds", look, _LOG)
     yield Command("more", ("+", "="), "more", "More of everything: unfolds", look, _LOG)
-    yield Command("detail_down", ("J",), "detail down", "Scroll the detail down", look, _LOG)
-    yield Command("detail_up", ("K",), "detail up", "Scroll the detail up", look, _LOG)
+    yield Command("detail_down", ("J",), "detail down", "Scroll the detail down", look,
+                  (*_LOG, SEARCH))  # fmt: skip
+    yield Command("detail_up", ("K",), "detail up", "Scroll the detail up", look,
+                  (*_LOG, SEARCH))  # fmt: skip
     yield Command("toggle_raw", ("x",), "raw", "The record as it stands in the log", look, _LOG)
     yield Command("toggle_clock", ("t",), "time", "Clock: local, since the start, UTC", look)
     yield Command("toggle_follow", ("F",), "follow", "Stay at the end of a live log, or not",
@@ -154,11 +156,11 @@ def _sheet_commands() -> Iterator[Command]:
     yield Command("fork", ("f",), "fork here", "Fork at this moment", act, (REPLAY,))
     yield Command("why", ("w",), "why", "Why the run stopped", look, (REPLAY,))
     yield Command("toggle_raw", ("x",), "raw", "The record as it stands in the log", look,
-                  (REPLAY,))  # fmt: skip
+                  (REPLAY, SEARCH))  # fmt: skip
     yield Command("toggle_clock", ("t",), "time", "Clock: local, since the start, UTC", look,
                   (REPLAY,))  # fmt: skip
 
-    yield Command("query", ("/", "tab", "s"), "query", "To the line with the query", find,
+    yield Command("to_query", ("/", "tab", "s"), "query", "To the line with the query", find,
                   (SEARCH,))  # fmt: skip
     yield Command("next_log", ("n",), "next log", "Next log with hits", find, (SEARCH,))
     yield Command("prev_log", ("N",), "previous log", "Previous log with hits", find, (SEARCH,))
@@ -194,7 +196,7 @@ KEY_LINE = {
     DETAIL: ("leave", "toggle_raw", "toggle_fold", "next_trouble", "next_user", "fork", "y",
              "zoom"),
     WHY: ("open", "next_trouble", "fork", "repair", "replay", "copy", "leave"),
-    SEARCH: ("open", "next_log", "query", "any_case", "regex", "toggle_fold", "copy", "leave"),
+    SEARCH: ("open", "next_log", "to_query", "any_case", "regex", "toggle_fold", "copy", "leave"),
     REPLAY: ("play", "step", "faster", "skip", "next_trouble", "next_user", "idle", "goto", "fork",
              "leave"),
     STATS: ("open", "sum_all", "copy", "leave"),

@@ -34,6 +34,11 @@ def of_json(row: Row, raw: Callable[[Span], bytes]) -> str:
     return _safe("\n".join(raw(span).decode("utf-8", "replace") for span in spans))
 
 
+def of_text(text: str) -> str:
+    """A text that is shown already."""
+    return _safe(text)
+
+
 def _activities(row: Row) -> list[Activity]:
     payloads = [record.payload for record in row.records]
     return [p.activity for p in payloads if isinstance(p, Message) and p.activity is not None]

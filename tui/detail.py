@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
+from sessionlog.diffs import counts
 from sessionlog.records import (
     Damage,
     Event,
@@ -25,7 +26,6 @@ from sessionlog.records import (
 from sessionlog.text import one_line, size, visible
 from tui import blocks
 from tui.calls import Read, call, diffs_of
-from tui.diffs import counts
 from tui.flow import MORE, chopped
 from tui.highlight import json_lines
 from tui.lines import Line, Piece

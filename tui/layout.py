@@ -57,18 +57,26 @@ def _single(body: Region, view: View) -> dict[str, Region]:
         return _under_header(body)
     if view.zoomed and body.width >= NARROW:
         return {"list": body}
-    pane, header = body.split_horizontal(body.height - _header(body))
-    return {"list": pane, "header": header}
+    pane, foot = body.split_horizontal(body.height - _head_lines(body))
+    return {"list": pane, **_head(foot)}
 
 
-def _header(body: Region) -> int:
-    """Lines of the stop header: below twenty rows its second line goes."""
-    return 3 if body.height > 17 else 2
+def _head_lines(body: Region) -> int:
+    """Lines of an open session's head: below twenty rows its map goes, then the facts."""
+    return 4 if body.height > 16 else 3 if body.height > 13 else 2
+
+
+def _head(area: Region) -> dict[str, Region]:
+    """Title, stop, facts; the map."""
+    if area.height < 4:
+        return {"header": area}
+    header, line = area.split_horizontal(3)
+    return {"header": header, "map": line}
 
 
 def _under_header(body: Region) -> dict[str, Region]:
-    header, timeline = body.split_horizontal(_header(body))
-    return {"header": header, "timeline": timeline}
+    head, timeline = body.split_horizontal(_head_lines(body))
+    return {**_head(head), "timeline": timeline}
 
 
 def _side_by_side(body: Region, view: View) -> dict[str, Region]:

@@ -5,7 +5,8 @@ Text in a Line has already been through `sessionlog.text.visible`: Lines are mad
 handles log text, and this is the last place where it is only text.
 
 A style is a few words: at most one colour name of the themes (fg-1 fg fg-2 fg-3 accent ok fail run
-open bytes line line-2 diff-add diff-del), and any of bold, italic, underline, reverse, dim.
+open bytes line line-2 diff-add diff-del), any of bold, italic, underline, reverse, dim, and a
+background of its own: on- and the name of a tint ("fg-3 on-sel").
 """
 
 from __future__ import annotations

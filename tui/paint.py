@@ -64,7 +64,8 @@ class Painter:
 
     def _made(self, words: str, tint: str) -> Style:
         given = words.split()
-        name = next((word for word in given if word not in _WORDS), "fg")
+        name = next((word for word in given if word not in _WORDS and word[:3] != "on-"), "fg")
+        tint = next((word[3:] for word in given if word[:3] == "on-"), tint)
         if self._faded:
             name, given, tint = "faded", [], "panel" if tint == "panel" else ""
         elif tint:

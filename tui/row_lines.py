@@ -13,7 +13,7 @@ from typing import Literal, NamedTuple
 from sessionlog.records import moment
 from sessionlog.text import clip, pad, width, wrap
 from tui.lines import Line, Piece
-from tui.needle import Needle
+from tui.marking import Marker, marked
 from tui.rows import Row
 
 ClockMode = Literal["local", "start", "utc"]
@@ -96,7 +96,7 @@ class Look(NamedTuple):
     focused: bool = False
     opened: bool = False
     """All of a long text, not its first lines."""
-    needle: Needle | None = None
+    needle: Marker | None = None
     elapsed: str = ""
     """For a call that runs: how long it has by now."""
 
@@ -291,17 +291,9 @@ def _end_colour(row: Row) -> str:
     return _COLOURS.get(row.sign, "fg-3")
 
 
-def _marked(text: str, style: str, needle: Needle | None) -> list[Piece]:
-    """The text as pieces, hits underlined."""
-    if needle is None:
-        return [(text, style)]
-    pieces: list[Piece] = []
-    at = 0
-    for start, end in needle.places(text):
-        pieces += [(text[at:start], style), (text[start:end], f"{style} underline")]
-        at = end
-    pieces.append((text[at:], style))
-    return pieces
+def _marked(text: str, style: str, needle: Marker | None) -> list[Piece]:
+    """The text as pieces, hits marked."""
+    return [(text, style)] if needle is None else marked([(text, style)], needle.places(text))
 
 
 def _blank(columns: int) -> Piece:

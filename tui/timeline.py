@@ -13,7 +13,7 @@ from collections.abc import Callable, Generator
 from typing import TypeVar
 
 from sessionlog.marks import Marks
-from sessionlog.records import Ending
+from sessionlog.records import Ending, Record
 from sessionlog.text import one_line
 from sessionlog.window import CHUNK, Change, Chunk, Log
 from tui import chunk_rows, folds, pairs
@@ -363,6 +363,15 @@ class Timeline:
         """Time of the first record that has one, among the first chunks."""
         for number in range(min(self.chunks, 4)):
             for record in self.log.chunk(number).records:
+                if record.at:
+                    return record.at
+        return ""
+
+    def ended(self) -> str:
+        """Time of the last record that has one, among the last chunks."""
+        for number in range(self.chunks - 1, max(self.chunks - 5, -1), -1):
+            record: Record
+            for record in reversed(self.log.chunk(number).records):
                 if record.at:
                     return record.at
         return ""

@@ -27,6 +27,8 @@ _BATCH = 0.1
 _LIFE = (0.5, 5.0)
 """Seconds after which running sessions, and unfinished ones, are asked again whether they live:
 a writer may die, or come back, without a byte being written."""
+_NOTICE = 0.1
+"""Seconds after which the thread that waits for the open log asks whether it is to stop."""
 _GROWTH = 60.0
 """Seconds for which growth that was seen counts as evidence of a living writer."""
 
@@ -135,6 +137,20 @@ def watch(catalogue: Catalogue, open_log: Callable[[], str], post: Post, stopped
             _ask_for_life(catalogue, asked, post)
     finally:
         hints.stop()
+
+
+def watch_log(path: str, post: Post, stopped: Stopped) -> None:
+    """Tell when something happens to the open log, until stopped."""
+    from sessionlog.notice import Notice  # nothing waits before the first paint
+
+    notice = Notice(path)
+    post(messages.LogGrew(path))  # what happened before it was watched
+    try:
+        while not stopped():
+            if notice.wait(_NOTICE):
+                post(messages.LogGrew(path))
+    finally:
+        notice.close()
 
 
 def _tell(catalogue: Catalogue, found: Changes, post: Post) -> None:

@@ -19,7 +19,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from datetime import datetime
 from enum import Enum
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 from sessionlog.codec import parse
 from sessionlog.framing import Line
@@ -38,6 +38,7 @@ from sessionlog.records import (
     Reset,
     Result,
     Span,
+    Usage,
     shown_type,
 )
 from sessionlog.telling import telling
@@ -108,8 +109,20 @@ class Format(Protocol):
     def classify(self, data: bytes) -> int:
         """The bits above for one raw line; the fast way where the format has one."""
 
+    def usage(self, record: Record) -> Usage | None:
+        """What a record of this format tells of tokens, cost or model; None: nothing. Says which
+        answer it is about, or which running total: `Meter` counts each once."""
+
     def alive(self, path: str, session_id: str) -> str | None:
         """Evidence of the agent's own (a pid file) that the writer lives; None: no such file."""
+
+
+@runtime_checkable
+class Tree(Protocol):
+    """A format whose records name the one that they follow (`Record.parent`)."""
+
+    def link(self, data: bytes) -> tuple[str, str] | None:
+        """(key, parent) of a raw line; None for one outside the tree, or that does not decode."""
 
 
 class Fate(Enum):
@@ -261,7 +274,7 @@ def in_flight(newest_first: Iterable[Record]) -> list[InFlight]:
         payload = record.payload
         if isinstance(payload, Event) and not messages:
             told.append(record)
-        if not isinstance(payload, Message) or payload.sidechain:
+        if not isinstance(payload, Message) or payload.sidechain or payload.unsent:
             continue
         if not messages and (running := _told(told[::-1])):
             return running

@@ -29,6 +29,7 @@ from sessionlog.formats.base import (
 )
 from sessionlog.formats.chat_actor import ChatActor
 from sessionlog.formats.parts import image_at, image_inline, json_text, rest_of
+from sessionlog.formats.tokens import anthropic, openai
 from sessionlog.framing import split
 from sessionlog.records import (
     Activity,
@@ -43,6 +44,7 @@ from sessionlog.records import (
     Record,
     Reset,
     Span,
+    Usage,
     shown_type,
 )
 
@@ -141,6 +143,16 @@ class Chat:
 
     def classify(self, data: bytes) -> int:
         return decoded_bits(self, data)
+
+    def usage(self, record: Record) -> Usage | None:
+        """A `usage` beside a message, in OpenAI's or Anthropic's words, is that answer's own."""
+        message = record.payload
+        if not isinstance(message, Message) or record.part:
+            return None
+        told, model = message.extra.get("usage"), text_of(message.extra.get("model"))
+        anthropics = "cache_read_input_tokens" in dict_of(told)
+        tokens = anthropic(told) if anthropics else openai(told)
+        return Usage(tokens, model=model) if tokens or model else None
 
     def alive(self, path: str, session_id: str) -> str | None:
         return None

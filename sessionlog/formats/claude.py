@@ -36,7 +36,8 @@ from sessionlog.formats.claude_events import (
     progress,
     system,
 )
-from sessionlog.records import Ending, Entry, Message, Record, Span
+from sessionlog.formats.claude_usage import usage_of
+from sessionlog.records import Ending, Entry, Message, Record, Span, Usage
 
 _SPOKEN = ("user", "assistant", "system", "progress", "attachment")
 _TORN_HEAD = re.compile(
@@ -105,6 +106,9 @@ class Claude:
         else:
             fine = found[1] == b"user" and _is_plain_result(data, found.end())
         return LOUD | 1 if fine else decoded_bits(self, data)
+
+    def usage(self, record: Record) -> Usage | None:
+        return usage_of(record)
 
     def alive(self, path: str, session_id: str) -> str | None:
         return claude_life.evidence(path, session_id)

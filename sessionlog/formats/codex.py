@@ -33,6 +33,7 @@ from sessionlog.formats.base import (
 from sessionlog.formats.codex_events import DONE, QUIET, STARTED, event_of, reason_of, usage
 from sessionlog.formats.codex_items import item_records, messages_of
 from sessionlog.formats.parts import rest_of
+from sessionlog.formats.tokens import openai
 from sessionlog.records import (
     Ending,
     Entry,
@@ -44,6 +45,7 @@ from sessionlog.records import (
     Record,
     Reset,
     Span,
+    Usage,
     shown_type,
 )
 
@@ -149,6 +151,25 @@ class Codex:
         ):
             return LOUD | 1
         return decoded_bits(self, data)
+
+    def usage(self, record: Record) -> Usage | None:
+        """Two running totals of the thread: `token_count` events have it with the last step, and
+        may repeat; since 0.149 a `token_usage_record` has it too, and loses none when the client
+        is killed. A fork goes on from its parent's total. Input includes what was cached."""
+        event = record.payload
+        if not isinstance(event, Event):
+            return None
+        if event.kind == "turn_context":
+            return Usage(model=event.text) if event.text else None
+        if event.kind == "token_count":
+            info = dict_of(event.extra.get("info"))
+            total, step = info.get("total_token_usage"), info.get("last_token_usage")
+        elif event.kind == "token_usage_record":
+            total, step = event.extra.get("thread_token_usage"), event.extra.get("usage")
+        else:
+            return None
+        tokens = openai(total)
+        return Usage(tokens, counter=event.kind, step=openai(step)) if tokens else None
 
     def alive(self, path: str, session_id: str) -> str | None:
         return None  # its pid files are those of a background server, not of a session

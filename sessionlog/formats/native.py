@@ -46,6 +46,8 @@ from sessionlog.records import (
     Result,
     Span,
     Status,
+    Tokens,
+    Usage,
 )
 
 KINDS = ("meta", "message", "event", "result", "reset")
@@ -56,6 +58,7 @@ _QUIET = {
 }  # fmt: skip
 _BAD = {"retry", "runaway", "toolCallError"}
 _FIRST = re.compile(rb'\{"kind":"(meta|message|event|result|reset)"')
+_SPENT = re.compile(r"input (\d{1,15}) output (\d{1,15})", re.ASCII)
 _HEAD = 50
 """Records among which the meta is looked for: it is the first unless the head was damaged."""
 
@@ -178,6 +181,18 @@ class Native:
         if data.startswith(b'{"kind":"reset"'):
             return LOUD | RESET
         return decoded_bits(self, data)
+
+    def usage(self, record: Record) -> Usage | None:
+        """`usage` events hold the run's total so far, as text (openzot's engine at 0777c1b; the
+        text is empty in older logs). A fork copies the lines, so time and text name the step."""
+        event = record.payload
+        if not isinstance(event, Event) or event.kind != "usage":
+            return None
+        found = _SPENT.fullmatch(event.text)
+        if found is None:
+            return None
+        tokens = Tokens(int(found[1]), int(found[2]))
+        return Usage(tokens, counter="run", answer=f"{record.at} {event.text}")
 
     def alive(self, path: str, session_id: str) -> str | None:
         return None  # the engine keeps no pid file; our writer's lock is looked up elsewhere

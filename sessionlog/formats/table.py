@@ -33,8 +33,9 @@ def formats() -> tuple[Format, ...]:
     from sessionlog.formats.chat import Chat
     from sessionlog.formats.claude import Claude
     from sessionlog.formats.codex import Codex
+    from sessionlog.formats.pi import Pi
 
-    return _NATIVE, Codex(), Claude(), Chat()
+    return _NATIVE, Codex(), Claude(), Pi(), Chat()
 
 
 def named(name: str) -> Format | None:

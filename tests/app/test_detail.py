@@ -12,12 +12,13 @@ import build
 import pytest
 
 from sessionlog.codec import parse
+from sessionlog.errorline import looks_like_error, telling_line
 from sessionlog.formats.native import Native
 from sessionlog.framing import split
 from sessionlog.records import Damage, Kind, Message, Other, Record, Reset, Span
 from sessionlog.text import width
 from tui import detail
-from tui.highlight import json_lines, looks_like_error, telling_line
+from tui.highlight import json_lines
 from tui.lines import Line, fitted
 from tui.markdown import markdown
 from tui.rows import Row

@@ -181,7 +181,7 @@ async def test_the_header_shows_title_stop_and_facts_in_the_tint_of_the_status()
         header.show(entry, ())
         title, first, _ = app.text(header)
         assert title.startswith(" ✗ Fix it")
-        assert first.startswith(" Failed: Overloaded (529)")
+        assert first.startswith(" Provider overloaded  Overloaded (529)")
         assert [line.tint for line in header.lines(80, 3)][1:] == ["tint-fail", "tint-fail"]
         header.set_active(True)
         assert app.text(header)[0].startswith("▌✗ Fix it")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tui.diffs import FileDiff, between, counts, edits_of, patched, unified
+from sessionlog.diffs import FileDiff, between, counts, edits_of, patched, unified
 
 
 def spelled(diff: FileDiff) -> list[str]:

@@ -77,7 +77,7 @@ def test_a_failure_is_said_in_its_own_words_and_once() -> None:
     lines = [*HEAD, build.event("retry", text="Overloaded (529)"), build.result("error", 1)]
     failed = entry(Status.COMPLETE, ok=False, reason="error", stop="Overloaded (529)")
     first, second = stop(failed, lines)
-    assert first == "Failed: Overloaded (529)  after 4h29m"
+    assert first == "Provider overloaded  Overloaded (529)  after 4h29m"
     assert second == "1 failed attempt before the end"
 
 
@@ -95,8 +95,12 @@ def test_retries_that_recovered_are_not_named() -> None:
 
 def test_the_same_call_again_and_again_is_counted() -> None:
     lines = [*HEAD, *(b for n in range(6) for b in turn(n, "npm run lint", FAILS))]
-    _, second = stop(entry(Status.COMPLETE, ok=False, stop="going in circles"), lines)
-    assert second.startswith("bash npm run lint 6 times, exit 1 each time")
+    circling = entry(Status.COMPLETE, ok=False, stop="going in circles")
+    first, second = stop(circling, lines)
+    assert first.startswith("Going in circles  bash npm run lint 6 times, the same each time")
+    assert second == ""
+    _, second = stop(circling._replace(stop="out of luck"), lines[:-4])
+    assert second.startswith("bash npm run lint 4 times, exit 1 each time")
 
 
 def test_a_good_end_says_what_the_log_says_and_which_files_changed() -> None:
@@ -108,11 +112,18 @@ def test_a_good_end_says_what_the_log_says_and_which_files_changed() -> None:
     assert second == "1 file changed"
 
 
-def test_a_good_end_names_the_error_that_the_very_last_call_left() -> None:
+def test_words_that_say_that_the_work_is_not_done_are_no_good_end() -> None:
     given_up = build.message("bot", "TestReplay still fails. I stop here.")
     done = entry(Status.COMPLETE, ok=True, reason="end_turn", stop="done")
     first, second = stop(done, [*HEAD, *turn(1, "go test", FAILS), given_up])
-    assert first.startswith("Done  TestReplay still fails. I stop here.")
+    assert first.startswith("Gave up  TestReplay still fails. I stop here.")
+    assert second == "last error 2: --- FAIL: TestReplay (2.31s)"
+
+
+def test_a_good_end_names_the_error_that_the_very_last_call_left() -> None:
+    given_up = build.message("bot", "The replay is written.")
+    done = entry(Status.COMPLETE, ok=True, reason="end_turn", stop="done")
+    _, second = stop(done, [*HEAD, *turn(1, "go test", FAILS), given_up])
     assert second == "last error 2: --- FAIL: TestReplay (2.31s)"
     _, later = stop(done, [*HEAD, *turn(1, "go test", FAILS), *turn(2, "go vet", "ok"), given_up])
     assert "last error" not in later

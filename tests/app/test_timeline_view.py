@@ -18,6 +18,7 @@ from sessionlog.window import Log
 from tui.lines import fitted
 from tui.timeline import Timeline
 from tui.viewport import Viewport
+from tui.widgets import timeline_told as told
 from tui.widgets.timeline_view import TimelineView
 
 pytestmark = pytest.mark.anyio
@@ -46,16 +47,16 @@ class Pane(App[None]):
         self.view.open(self.log_file, self.alive)
         self.view.focus()
 
-    def on_timeline_view_told(self, message: TimelineView.Told) -> None:
+    def on_told(self, message: told.Told) -> None:
         self.heard.append(message)
 
-    def on_timeline_view_row_moved(self, message: TimelineView.RowMoved) -> None:
+    def on_row_moved(self, message: told.RowMoved) -> None:
         self.heard.append(message)
 
-    def on_timeline_view_follow_changed(self, message: TimelineView.FollowChanged) -> None:
+    def on_follow_changed(self, message: told.FollowChanged) -> None:
         self.heard.append(message)
 
-    def on_timeline_view_found_count(self, message: TimelineView.FoundCount) -> None:
+    def on_found_count(self, message: told.FoundCount) -> None:
         self.heard.append(message)
 
     def said(self, kind: type) -> list[Message]:
@@ -222,9 +223,9 @@ async def test_what_moves_the_cursor_says_so_once(tmp_path: Path) -> None:
         app.view.cursor_down()
         app.view.cursor_down()
         await pilot.pause()
-        moved = app.said(TimelineView.RowMoved)
+        moved = app.said(told.RowMoved)
         assert [message.row.body for message in moved] == ["line 49", "line 50"]  # type: ignore[attr-defined]
-        assert [m.following for m in app.said(TimelineView.FollowChanged)] == [False, True]  # type: ignore[attr-defined]
+        assert [m.following for m in app.said(told.FollowChanged)] == [False, True]  # type: ignore[attr-defined]
 
 
 # -- a log that grows --------------------------------------------------------------------------
@@ -324,7 +325,7 @@ async def test_when_there_is_no_more_it_says_so_and_stays(tmp_path: Path) -> Non
     async with app.run_test(size=SIZE) as pilot:
         app.view.next_trouble()
         await settled(pilot, app.view)
-        assert [message.text for message in app.said(TimelineView.Told)] == ["no error below"]  # type: ignore[attr-defined]
+        assert [message.text for message in app.said(told.Told)] == ["no error below"]  # type: ignore[attr-defined]
         assert body(app.view) == "line 100"
 
 
@@ -342,7 +343,7 @@ async def test_text_is_found_counted_and_marked(tmp_path: Path) -> None:
         view.find_next(False)
         await settled(pilot, view)
         assert body(view) == "line 29"
-        counts = app.said(TimelineView.FoundCount)
+        counts = app.said(told.FoundCount)
         assert [(m.count, m.done) for m in counts][-1] == (111, True)  # type: ignore[attr-defined]
         marked = [t for line in view.lines(80, 24) for t, s in line.left if "underline" in s]
         assert marked == ["line 29"]
@@ -371,8 +372,8 @@ async def test_a_place_is_gone_to(tmp_path: Path, to: str, found: str) -> None:
         app.view.goto("300")
         app.view.goto(to)
         await pilot.pause()
-        told = app.said(TimelineView.Told)
-        text = told[-1].text if told else body(app.view)  # type: ignore[attr-defined]
+        answers = app.said(told.Told)
+        text = answers[-1].text if answers else body(app.view)  # type: ignore[attr-defined]
         assert text.startswith(found)
 
 

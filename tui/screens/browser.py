@@ -7,10 +7,9 @@ here take them. What each key does stands in `actions`, where the panes are in `
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime
-from itertools import islice
 from typing import TYPE_CHECKING
 
 from textual import events, on
@@ -22,22 +21,24 @@ from textual.strip import Strip
 from textual.widget import Widget
 from textual.worker import get_current_worker
 
-from sessionlog.errors import SessionLogError
 from sessionlog.listing import glance, ordered
-from sessionlog.records import Entry, Kind, Record, Status
+from sessionlog.records import Entry, Status
 from sessionlog.window import Log
 from tui import commands, messages, workers
 from tui.entries import home
 from tui.keys import Keys
 from tui.layout import NARROW, PaneLayout, View
 from tui.lines import Line, Piece
-from tui.opening import is_alive, looked_in, open_log, writer_of
+from tui.opening import looked_in
 from tui.paint import painter
 from tui.row_lines import CLOCKS, Clock
 from tui.screens.actions import Actions
 from tui.screens.front import is_in_front
+from tui.screens.open_session import OpenSession
+from tui.widgets import timeline_told as told
 from tui.widgets.detail_pane import DetailPane
 from tui.widgets.key_line import KeyLine
+from tui.widgets.map_line import MapLine
 from tui.widgets.session_list import SessionList
 from tui.widgets.status_line import StatusLine
 from tui.widgets.stop_header import StopHeader
@@ -47,14 +48,10 @@ from tui.widgets.top_bar import TopBar
 if TYPE_CHECKING:
     from tui.widgets.prompt import Prompt
 
-_HEADER_RECORDS = 400
-"""How many of the last records the head of a session goes by."""
 _REST = 0.06
 """Seconds the cursor rests on a session before it is opened: a held key opens none."""
 _BEGIN = 0.05
 """Seconds after which the folders are watched: first the screen is painted."""
-_GROW = 0.25
-"""Seconds between two looks at the open log, beside what the folder's watch tells."""
 
 
 class Browser(Screen[None], inherit_bindings=False):
@@ -71,23 +68,19 @@ class Browser(Screen[None], inherit_bindings=False):
         self._listed = False
         """All that was there at the start is in the list."""
         self._keys = Keys()
-        self._is_gone = False
         self._watching = "watching"
         self._opening: Entry | None = None
-        self._writer = ""
-        """What is known of the open log's writer."""
         lone = len(catalogue.places) == 1 and not os.path.isdir(catalogue.places[0])
         self.view = View(
             "timeline" if lone else "list", has_list=not lone, has_log=bool(self._known)
         )
-        self.entry: Entry | None = None
-        """The open session; None while none is open."""
-        self.log_file: Log | None = None
+        self.session = OpenSession(self)
         self.panes = PaneLayout(self.view)
         self.bar = TopBar([home(place) for place in catalogue.places], id="bar", clock=clock)
         self.sessions = SessionList(id="list", clock=clock)
         self.header = StopHeader(id="header", now=lambda: self.now)
         self.timeline = TimelineView(id="timeline", now=clock)
+        self.map = MapLine(id="map")
         self.detail = DetailPane(id="detail")
         self.status = StatusLine(id="status")
         self.actions = Actions(self)
@@ -105,6 +98,7 @@ class Browser(Screen[None], inherit_bindings=False):
         yield self.bar
         yield self.sessions
         yield self.header
+        yield self.map
         yield self.timeline
         yield self.detail
         yield self.status
@@ -124,7 +118,6 @@ class Browser(Screen[None], inherit_bindings=False):
 
     def _start(self) -> None:
         self._work("watching folders", self._watch, group="watch")
-        self.set_interval(_GROW, self._look_at_log)
         self.set_interval(1, self._tick)
 
     @property
@@ -166,7 +159,7 @@ class Browser(Screen[None], inherit_bindings=False):
     @on(messages.LogGrew)
     def _grew(self, message: messages.LogGrew) -> None:
         if self.entry and self.entry.path == message.path:
-            self._look_at_log()
+            self.session.look()
 
     @on(messages.WatchState)
     def _watch_state(self, message: messages.WatchState) -> None:
@@ -213,7 +206,7 @@ class Browser(Screen[None], inherit_bindings=False):
         """Open the session under the cursor once the cursor rests."""
         if message.entry and self.entry and message.entry.path == self.entry.path:
             if message.entry != self.entry:
-                self._renew(message.entry)
+                self.renewed(message.entry.path)
             return
         if self.view.focus != commands.LIST and self.log_file is not None:
             return  # the list changed by itself: what is being read stays
@@ -233,62 +226,44 @@ class Browser(Screen[None], inherit_bindings=False):
         self.open(message.entry)
         self.focus_pane(commands.TIMELINE)
 
+    @property
+    def entry(self) -> Entry | None:
+        """The open session; None while none is open."""
+        return self.session.entry
+
+    @property
+    def log_file(self) -> Log | None:
+        """The open session's log; None when it cannot be read."""
+        return self.session.log
+
     def open(self, entry: Entry | None) -> None:
-        """Show a session's log at its end; one that cannot be read says why."""
+        """Show a session's log at its end."""
         if entry is None or (self.entry and entry.path == self.entry.path):
             return
-        self.timeline.close()
-        if self.log_file is not None:
-            self.log_file.close()
-        self.entry, self.log_file = entry, None
-        self._writer, self._is_gone = "", False
-        self.detail.show(None, None)
-        try:
-            self.log_file = open_log(entry)
-        except SessionLogError as error:
-            if entry.status is not None:  # else the head of the session says why
-                self.status.answer(str(error))
-        else:
-            self.timeline.open(self.log_file, is_alive(entry))
+        self.session.open(entry)
         self.view = replace(self.view, has_log=True)
-        self._renew(entry)
+        self._stands(entry)
+        self.set_timer(_BEGIN, self._watch_log)
 
-    def _renew(self, entry: Entry) -> None:
-        """The open session stands otherwise than before, or grew."""
-        was, self.entry = self.entry, entry
-        if was and was.status is Status.RUNNING and entry.status is not Status.RUNNING:
-            self._writer = "gone"
-        elif entry.status is Status.RUNNING and not self._writer:
-            self._writer = writer_of(entry)
-        records = []
-        if self.log_file is not None:
-            records = list(islice(self.log_file.newest_first(), _HEADER_RECORDS))[::-1]
-            self.timeline.judge(False if self._writer == "gone" else is_alive(entry))
-        self.header.show(entry, records, before=self._before(records), writer=self._writer)
+    def _watch_log(self) -> None:
+        if self.entry is not None and self.log_file is not None:
+            path = self.entry.path
+            self._work(
+                "watching the log", lambda post, ended: workers.watch_log(path, post, ended), "log"
+            )
+
+    def renewed(self, path: str) -> None:
+        """The open session grew, or stands otherwise than before."""
+        if self.entry is not None and self.entry.path == path:
+            entry = self._known.get(path, self.entry)
+            self.session.renew(entry)
+            self._stands(entry)
+
+    def _stands(self, entry: Entry) -> None:
         self.view = replace(self.view, live=entry.status is Status.RUNNING)
         self.place()
         self.keys.refresh()
         self.tell()
-
-    def _before(self, records: Sequence[Record]) -> int | None:
-        """Messages ahead of the records, where they are counted."""
-        timeline = self.timeline.timeline
-        if timeline is None or not timeline.marks.complete(timeline.log.size):
-            return None
-        return timeline.marks.messages - sum(record.kind is Kind.MESSAGE for record in records)
-
-    def _look_at_log(self) -> None:
-        """See whether the open log grew, was replaced or is gone."""
-        if self.log_file is None or self.entry is None or self._is_gone:
-            return
-        kind = self.timeline.grown().kind
-        self._is_gone = kind == "gone"
-        if kind == "gone":
-            self.status.warn(f"{self.entry.path} is gone; what was read of it is shown")
-        elif kind == "replaced":
-            self.status.warn(f"{self.entry.path} was replaced or cut, and is read anew")
-        if kind != "none":
-            self._renew(self._known.get(self.entry.path, self.entry))
 
     def _tick(self) -> None:
         """What changes with the clock alone."""
@@ -298,25 +273,37 @@ class Browser(Screen[None], inherit_bindings=False):
             self.bar.refresh()
             self.sessions.refresh()
 
-    @on(TimelineView.RowMoved)
-    def _row_moved(self, message: TimelineView.RowMoved) -> None:
+    @on(told.RowMoved)
+    def _row_moved(self, message: told.RowMoved) -> None:
         self.detail.show(message.row, self.log_file)
         self.tell()
 
-    @on(TimelineView.Told)
-    def _told(self, message: TimelineView.Told) -> None:
+    @on(told.Told)
+    def _told(self, message: told.Told) -> None:
         self.status.answer(message.text)
         self.tell()
 
-    @on(TimelineView.FoundCount)
-    def _found_count(self, message: TimelineView.FoundCount) -> None:
+    @on(told.FoundCount)
+    def _found_count(self, message: told.FoundCount) -> None:
         more = "" if message.done else "+"
         self.status.answer(f"{message.count:,}{more} hits" if message.count != 1 else "1 hit")
 
-    @on(TimelineView.Counted)
-    @on(TimelineView.FollowChanged)
-    def _timeline_changed(self) -> None:
+    @on(told.Counted)
+    def _counted(self) -> None:
+        self.map.renew()
         self.tell()
+
+    @on(told.FollowChanged)
+    def _follow_changed(self) -> None:
+        self.tell()
+
+    @on(told.Stood)
+    def _stood(self, message: told.Stood) -> None:
+        self.map.stand(message.cursor, message.seen, message.clock)
+
+    @on(MapLine.Asked)
+    def _asked(self, message: MapLine.Asked) -> None:
+        self.timeline.go(message.offset)
 
     # -- focus and layout ----------------------------------------------------------------------
 

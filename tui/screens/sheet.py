@@ -110,10 +110,15 @@ class Sheet(Screen[Answer], inherit_bindings=False):
         """The part that keys go to."""
         return self._body[0]
 
+    @property
+    def begins(self) -> Widget:
+        """The part that has the focus first."""
+        return self.main
+
     def on_mount(self) -> None:
         """The keys are those of the sheet."""
         self.keys.tell(self.where)
-        self.set_focus(self.main)
+        self.set_focus(self.begins)
 
     def placed(self, size: Size) -> dict[str, Region]:
         """Name of each visible part and where it is."""

@@ -9,11 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from functools import cache
 from itertools import islice
+from math import inf
 from types import ModuleType
 from typing import TYPE_CHECKING, Protocol
 
 from sessionlog.records import Span
-from tui.lines import Line, Piece
+from tui.lines import Line
+from tui.marking import Marker, marked
 from tui.rows import Row
 from tui.signs import SIGNS
 from tui.widgets.line_widget import LineWidget
@@ -23,6 +25,8 @@ if TYPE_CHECKING:
 
 _TITLED = 14
 """Lines a pane must have to spend one on a title."""
+_LOOKED = 2000
+"""Lines that are looked through for the first hit of a row before it is shown from its start."""
 
 
 @cache
@@ -56,7 +60,11 @@ class DetailPane(LineWidget, can_focus=True):
         self._laid: list[Line] = []
         self._rest: Iterator[Line] = iter(())
         self._laid_for: tuple[object, ...] = ()
-        self._hit = ""
+        self._marker: Marker | None = None
+        self._hit = -1
+        """The line of the hit that was gone to; -1 before the first."""
+        self._is_unsought = False
+        """The row's first hit is to be gone to."""
         self._is_warm = False
 
     def on_mount(self) -> None:
@@ -75,7 +83,8 @@ class DetailPane(LineWidget, can_focus=True):
         if row == self.row and log is self._log:
             return
         if row is None or self.row is None or row.place != self.row.place or log is not self._log:
-            self._top, self.is_raw, self.is_expanded, self._hit = 0, False, False, ""
+            self._top, self.is_raw, self.is_expanded = 0, False, False
+            self._seek()
         self.row, self._log = row, log
         self._changed()
 
@@ -87,6 +96,7 @@ class DetailPane(LineWidget, can_focus=True):
         """View 1 (shown) or 2 (raw)."""
         if raw != self.is_raw:
             self.is_raw, self._top, self.is_expanded = raw, 0, False
+            self._seek()
             self._changed()
 
     def toggle_fold(self) -> None:
@@ -124,22 +134,82 @@ class DetailPane(LineWidget, can_focus=True):
         """First line shown, lines laid out so far, and whether that is all of them."""
         return self._top, len(self._laid), self._take(len(self._laid) + 1)
 
-    def find(self, text: str) -> bool:
-        """Go to the next line that holds `text`, case aside, and underline it in every line."""
-        self._hit = text.lower()
-        self.refresh()
-        return bool(text) and self.find_next()
+    # -- hits ------------------------------------------------------------------------------
+
+    def mark(self, marker: Marker | None) -> None:
+        """Mark every hit in what is shown, and go to the first one of this row and of later
+        ones, unfolding a row that hides it; None ends that."""
+        if marker is not self._marker:
+            self._marker = marker
+            self._seek()
+            self.refresh()
 
     def find_next(self) -> bool:
-        """The next hit below the first line shown, or from the start again."""
-        self._take(None)
-        count = len(self._laid)
-        for step in range(1, count + 1):
-            at = (self._top + step) % count
-            if self._hit and self._hit in _text(self._laid[at]).lower():
-                self._go(at)
+        """To the next hit of the row; False when there is none further on."""
+        return self._found(1)
+
+    def find_prev(self) -> bool:
+        """To the hit of the row before; False when there is none."""
+        return self._found(-1)
+
+    def _found(self, step: int) -> bool:
+        found = self._find(step)
+        self.refresh()
+        return found
+
+    def _seek(self) -> None:
+        self._hit, self._is_unsought = -1, self._marker is not None
+
+    def _find(self, step: int, most: float = inf) -> bool:
+        """To the next line with a hit, looking through at most so many."""
+        at = self._hit if self._hit >= 0 else self._top - (step > 0)
+        while 0 <= (at := at + step) < most:
+            self._take(at + 2)
+            if at >= len(self._laid):
+                break
+            if self._places(at, 1)[0]:
+                self._hit = at
+                self._reveal(at)
                 return True
         return False
+
+    def _sought(self) -> None:
+        """Go to the row's first hit; where it is folded away, unfold."""
+        self._is_unsought = False
+        row, marker = self.row, self._marker
+        if row is None or marker is None or self._find(1, _LOOKED) or self.is_expanded:
+            return
+        if any(map(marker.in_record, row.records)):
+            self.is_expanded = True
+            if not self._find(1, _LOOKED):
+                self.is_expanded = False
+
+    def _reveal(self, at: int) -> None:
+        """Have a line in the pane: at a third of it, where it was not."""
+        if self._top <= at < self._top + self._room:
+            return
+        top = max(at - self._room // 3, 0)
+        self._take(top + self._room)
+        self._top = min(top, max(len(self._laid) - self._room, 0))
+
+    def _places(self, first: int, count: int) -> list[list[tuple[int, int]]]:
+        """Places of the hits in so many of the lines that are laid out."""
+        from tui.joints import places_in
+
+        if self._marker is None:
+            return [[]] * count
+        before = min(first, 1)
+        lines = self._laid[first - before : first + count + 1]
+        return places_in(lines, self._marker, self.size.width)[before : before + count]
+
+    def _marked(self, body: list[Line]) -> list[Line]:
+        """The lines of the body that are shown, hits marked, the one gone to on a ground."""
+        made = []
+        places = self._places(self._top, len(body))
+        for at, (line, found) in enumerate(zip(body, places, strict=False), self._top):
+            tint = "sel" if at == self._hit and self.has_focus else line.tint
+            made.append(Line(marked(line.left, found), line.right, tint) if found else line)
+        return made
 
     # -- drawing ---------------------------------------------------------------------------
 
@@ -155,10 +225,12 @@ class DetailPane(LineWidget, can_focus=True):
         elif self.has_focus:
             top = [self._head._replace(left=[SIGNS["cursor"], *self._head.left[1:]])]
         room = max(height - len(top) - 1, 0)
-        self._take(self._top + room)
+        if self._is_unsought:
+            self._sought()
+        self._take(self._top + room + 1)
         body = self._laid[self._top : self._top + room]
-        if self._hit:
-            body = [underlined(line, self._hit) for line in body]
+        if self._marker is not None:
+            body = self._marked(body)
         body += [Line([])] * (room - len(body))
         return [*top, *body, _detail().foot(row)][:height]
 
@@ -180,7 +252,7 @@ class DetailPane(LineWidget, can_focus=True):
         """Begin anew where anything that the lines depend on has changed."""
         key = (self.row, self._log, look)
         if key != self._laid_for and self.row is not None:
-            self._laid_for = key
+            self._laid_for, self._hit = key, -1
             self._head = _detail().head(self.row, self._read, look)
             self._laid, self._rest = [], _detail().body(self.row, self._read, look)
 
@@ -205,22 +277,3 @@ class DetailPane(LineWidget, can_focus=True):
     def _changed(self) -> None:
         self._laid_for = ()
         self.refresh()
-
-
-def _text(line: Line) -> str:
-    return "".join(text for text, _ in line.left)
-
-
-def underlined(line: Line, hit: str) -> Line:
-    """The line with every place underlined where `hit` (in lower case) stands in one piece."""
-    pieces: list[Piece] = []
-    for text, style in line.left:
-        low, at = text.lower(), 0
-        if len(low) != len(text):  # a letter that grows in lower case: places would not match
-            low = text
-        while (found := low.find(hit, at)) >= 0:
-            end = found + len(hit)
-            pieces += [(text[at:found], style), (text[found:end], f"{style} underline")]
-            at = end
-        pieces.append((text[at:], style))
-    return line._replace(left=[piece for piece in pieces if piece[0]])

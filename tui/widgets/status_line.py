@@ -42,6 +42,13 @@ class StatusLine(LineWidget):
             self._warnings.append(text)
             self.refresh()
 
+    def unwarn(self, text: str) -> None:
+        """What was warned of is over."""
+        text = visible(text)
+        if text in self._warnings:
+            self._warnings.remove(text)
+            self.refresh()
+
     def dealt_with(self) -> bool:
         """Take the oldest warning away; False when there is none."""
         if not self._warnings:

@@ -8,10 +8,10 @@ from datetime import UTC, datetime
 
 from sessionlog.records import Entry, Record
 from sessionlog.text import one_line, visible
-from tui.evidence import Evidence, gather
+from sessionlog.why.answer import Why
 from tui.lines import Line, Piece
 from tui.signs import SIGNS, badge, state_of
-from tui.stop import lines_of
+from tui.stop import gather, lines_of, why_of
 from tui.widgets.line_widget import LineWidget
 
 
@@ -30,7 +30,7 @@ class StopHeader(LineWidget):
         self.is_active = False
         """The pane below has the focus: its mark stands before the title."""
         self._now = now
-        self._seen = Evidence()
+        self._why: Why | None = None
         self._writer = ""
 
     def show(
@@ -43,7 +43,7 @@ class StopHeader(LineWidget):
     ) -> None:
         """Show a session by its row and its last records; see `tui.stop.stop_lines`."""
         self.entry, self._writer = entry, writer
-        self._seen = gather(records, before)
+        self._why = None if entry is None else why_of(entry, gather(records, before))
         self.refresh()
 
     def set_active(self, is_active: bool) -> None:
@@ -52,10 +52,10 @@ class StopHeader(LineWidget):
             self.refresh()
 
     def lines(self, width: int, height: int) -> list[Line]:
-        if self.entry is None:
+        if self.entry is None or self._why is None:
             return []
         title = title_line(self.entry, os.path.expanduser("~"), focused=self.is_active)
-        stop = lines_of(self.entry, self._seen, self._now(), width, self._writer)
+        stop = lines_of(self.entry, self._why, self._now(), width, self._writer)
         return [title, *stop][:height]
 
 

@@ -11,7 +11,6 @@ from collections.abc import Callable
 from datetime import tzinfo
 
 from textual import events
-from textual.message import Message
 from textual.timer import Timer
 
 from sessionlog.formats.base import RESET, TROUBLE, USER
@@ -24,9 +23,10 @@ from tui.lines import Line
 from tui.looking import Searcher
 from tui.row_lines import CLOCKS, Clock, ClockMode
 from tui.rows import Row
-from tui.timeline import Pos, Timeline
+from tui.timeline import END_PLACE, Pos, Timeline
 from tui.timeline_lines import facts, news, pane_lines
 from tui.viewport import Viewport
+from tui.widgets import timeline_told as told
 from tui.widgets.line_widget import LineWidget
 
 _FIRST = 0.008
@@ -43,41 +43,6 @@ _WHEEL = 3
 class TimelineView(LineWidget, can_focus=True):
     """Rows of one log. Opens at the end; `grown` takes in what was appended."""
 
-    class RowMoved(Message):
-        """The cursor is on another row, or its row changed."""
-
-        def __init__(self, row: Row | None, pos: Pos | None) -> None:
-            super().__init__()
-            self.row, self.pos = row, pos
-
-    class FollowChanged(Message):
-        """The cursor sticks to the last row as the log grows, or not any more."""
-
-        def __init__(self, following: bool) -> None:
-            super().__init__()
-            self.following = following
-
-    class FoundCount(Message):
-        """How often a text stands in the log, as far as it was looked through."""
-
-        def __init__(self, count: int, done: bool) -> None:
-            super().__init__()
-            self.count, self.done = count, done
-
-    class Told(Message):
-        """A few words for the status line: "no error below"."""
-
-        def __init__(self, text: str) -> None:
-            super().__init__()
-            self.text = text
-
-    class Counted(Message):
-        """Messages and lines are counted further; `done`: to the end."""
-
-        def __init__(self, done: bool) -> None:
-            super().__init__()
-            self.done = done
-
     def __init__(
         self,
         *,
@@ -93,6 +58,7 @@ class TimelineView(LineWidget, can_focus=True):
         self._search = Searcher(self)
         self._ticking: Timer | None = None
         self._told_row: Row | None = None
+        self._stood: object = None
         self.following = False
         """Does the cursor stick to the last row?"""
         self.fresh = 0
@@ -118,7 +84,7 @@ class TimelineView(LineWidget, can_focus=True):
         """Let go of the log (its file is the opener's to close)."""
         self._stop_counting()
         self._search.clear()
-        self._view = self._told_row = None
+        self._view = self._told_row = self._stood = None
         self._ticks()
         self.refresh()
 
@@ -184,7 +150,7 @@ class TimelineView(LineWidget, can_focus=True):
         if done:
             twin.close()
             if not first:
-                self.post_message(self.Counted(True))
+                self.post_message(told.Counted(True))
             return
         self._counting = counting = Counting(marks, twin)
         self.set_timer(_AFTER, counting.start)
@@ -202,7 +168,7 @@ class TimelineView(LineWidget, can_focus=True):
         places = view.places()
         if view.timeline.renew():
             self._again(*places)
-        self.post_message(self.Counted(done))
+        self.post_message(told.Counted(done))
 
     def _stop_counting(self) -> None:
         if self._counting is not None:
@@ -220,6 +186,7 @@ class TimelineView(LineWidget, can_focus=True):
             return []
         if (view.width, view.height) != (width, height):
             view.resize(width, height)
+            self._stand()
         drawn = pane_lines(
             view, self._clock, focused=self.has_focus, needle=self._search.needle, now=self._now()
         )
@@ -276,14 +243,26 @@ class TimelineView(LineWidget, can_focus=True):
             self.fresh = 0
         if following != self.following:
             self.following = following
-            self.post_message(self.FollowChanged(following))
+            self.post_message(told.FollowChanged(following))
 
     def _moved(self) -> None:
         row = self.row
         if row is not self._told_row:
             self._told_row = row
-            self.post_message(self.RowMoved(row, self.pos))
+            self.post_message(told.RowMoved(row, self.pos))
+        self._stand()
         self.refresh()
+
+    def _stand(self) -> None:
+        view = self._view
+        seen = view.seen if view else []
+        offsets = [one.row.place[0] for one in seen if one.row.place != END_PLACE]
+        if view is None or not offsets:
+            return
+        stood = (view.row.place[0] if view.row else None, (offsets[0], offsets[-1]), self._clock)
+        if stood != self._stood:
+            self._stood = stood
+            self.post_message(told.Stood(*stood))
 
     # -- looking ----------------------------------------------------------------------------
 
@@ -331,14 +310,14 @@ class TimelineView(LineWidget, can_focus=True):
         self._move(lambda view: view.to(pos))
 
     def missed(self, words: str) -> None:
-        self.post_message(self.Told(words))
+        self.post_message(told.Told(words))
         self.refresh()
 
     def looked(self) -> None:
-        self.post_message(self.Counted(False))
+        self.post_message(told.Counted(False))
 
     def tallied(self, count: int, done: bool) -> None:
-        self.post_message(self.FoundCount(count, done))
+        self.post_message(told.FoundCount(count, done))
 
     def goto(self, text: str) -> None:
         """To a message number, a time of day, a share ("50%") or some time on ("+5m")."""
@@ -347,8 +326,15 @@ class TimelineView(LineWidget, can_focus=True):
             return
         pos = destination(text.strip(), view.timeline, view.row, self._clock)
         if isinstance(pos, str):
-            self.post_message(self.Told(pos))
+            self.post_message(told.Told(pos))
         else:
+            self._move(lambda view: view.to(pos))
+
+    def go(self, offset: int, part: int = 0) -> None:
+        """To the row that a byte of the log is in, or the shown one before it."""
+        view = self._view
+        pos = view.timeline.find_place((offset, part)) if view else None
+        if pos is not None:
             self._move(lambda view: view.to(pos))
 
     # -- what is shown ----------------------------------------------------------------------
@@ -391,6 +377,7 @@ class TimelineView(LineWidget, can_focus=True):
         """Local time, since the start, UTC, in turn; gives the new one's name."""
         mode = CLOCKS[(CLOCKS.index(self._clock.mode) + 1) % len(CLOCKS)]
         self._set_clock(self.timeline, mode)
+        self._stand()
         self.refresh()
         return self.clock_name
 

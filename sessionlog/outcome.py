@@ -11,11 +11,11 @@ import re
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from sessionlog.diffs import counts, edits_of
+from sessionlog.errorline import telling_line
 from sessionlog.records import Activity, Event, Message
 from sessionlog.telling import arguments_of
 from sessionlog.text import size
-from tui.diffs import counts, edits_of
-from tui.highlight import telling_line
 
 _HEAD, _TAIL = 400, 300
 _EXIT_HEAD = re.compile(

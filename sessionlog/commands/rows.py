@@ -1,0 +1,48 @@
+"""Records as objects of `show` and as lines of plain text, for commands that print as they come."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from sessionlog import shown
+from sessionlog.commands.common import columns
+from sessionlog.records import Damage, Record
+from sessionlog.session import Numbered
+from sessionlog.text import clip, pad, visible
+
+_EMPTY = ("n", "type", "at", "text", "tool", "call_id", "arguments", "result", "ok", "pair", "open",
+          "in_context")  # fmt: skip
+
+
+def items_of(
+    records: Iterable[Record], steps: Iterable[Numbered | None], damages: Sequence[Damage]
+) -> list[dict[str, Any]]:
+    """The objects of `show`, in file order; `steps` are the records' places among the messages."""
+    told = [
+        (record.span.offset, record.part, shown.of_record(record, step))
+        for record, step in zip(records, steps, strict=True)
+    ]
+    told += [(damage.span.offset, 0, _lost(damage)) for damage in damages]
+    return [item for *_, item in sorted(told, key=lambda found: found[:2])]
+
+
+def _lost(damage: Damage) -> dict[str, Any]:
+    empty = {**dict.fromkeys(_EMPTY), "text": "", "open": False, "in_context": False}
+    return {"kind": "damage", **empty, "type": "damage", **shown.of_damage(damage)}
+
+
+def row_line(item: dict[str, Any]) -> str:
+    """Number, time, kind, text; safe to print, and no wider than a terminal."""
+    n = "" if item["n"] is None else str(item["n"])
+    clock = (item.get("at") or "")[11:19]
+    if item["kind"] == "damage":
+        body = f"line {item['line']}, byte {item['offset']}, {item['length']} bytes: {item['why']}"
+    elif item["type"] == "call":
+        body = f"{item['tool']} {item['arguments'] or ''}"
+    else:
+        body = item.get("error") or item["text"] or item["result"] or ""
+    name = item["type"] or item["kind"]
+    line = f"{n:>5} {clock:8} {pad(visible(str(name)), 14)} {visible(str(body))}"
+    return clip(line, columns()) if sys.stdout.isatty() else line

@@ -1,0 +1,136 @@
+"""Logs on disk counted: one pass over each, in bounded memory, and it can be stopped."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Collection, Iterable, Iterator
+from typing import NamedTuple
+
+from sessionlog.codec import MAX_DEPTH, peek
+from sessionlog.errors import NotALog, SessionLogError
+from sessionlog.figures import Stats
+from sessionlog.formats.base import Format
+from sessionlog.formats.claude_subagents import subagents_of
+from sessionlog.framing import Line
+from sessionlog.paths import open_regular
+from sessionlog.records import Entry, Record, Span
+from sessionlog.source import decode, format_of, lines_of
+from sessionlog.stats import Fold
+from sessionlog.usage import Seen
+from sessionlog.window import Log
+
+_SLICE = 256 * 1024
+"""Bytes between two looks at the clock and at who wants to stop it."""
+
+Tick = Callable[[int], bool]
+"""Is told the bytes of a log that are done; False: stop."""
+
+
+class Unmeasured(NamedTuple):
+    """A log that could not be counted."""
+
+    path: str
+    why: str
+
+
+def measure(
+    entry: Entry, tick: Tick = lambda done: True, *, seen: Seen | None = None,
+    parents: Collection[str] = (),
+) -> Stats | None:  # fmt: skip
+    """One log in numbers, with its subagents' logs beside it; None when `tick` stopped it.
+
+    Raises NotALog or Unreadable. O(bytes). `seen` and `parents`: see `Fold`.
+    """
+    if entry.status is None:
+        raise NotALog(f"{entry.path}: {entry.reason}")
+    fd = open_regular(entry.path)
+    try:
+        form = format_of(entry.path, fd)
+        fold = Fold(form, seen=seen, parents=parents)
+        done = _feed(fold, fd, tick, 0)
+    finally:
+        os.close(fd)
+    for path in subagents_of(entry.path) if form.name == "claude" else ():
+        if done is not None:
+            done = _beside(fold, path, tick, done)
+    if done is None:
+        return None
+    log = Log(entry.path, form)
+    try:
+        stats = fold.stats(log.newest_first())
+    finally:
+        log.close()
+    stats.id, stats.path, stats.title = entry.id, entry.path, entry.title
+    return stats
+
+
+def measure_all(
+    entries: Iterable[Entry], tick: Tick = lambda done: True
+) -> Iterator[Stats | Unmeasured]:
+    """Each of several logs; what they share is in `own` of the first only. `tick` is told the
+    bytes of all together. Ends early when it says so."""
+    chosen = [entry for entry in entries if entry.status is not None]
+    parents = frozenset(entry.id for entry in chosen)
+    seen = Seen() if len(chosen) > 1 else None
+    before = 0
+    # parents before their forks: what both have is the parent's
+    for entry in sorted(chosen, key=lambda entry: (entry.started, entry.id)):
+        try:
+            stats = measure(
+                entry, lambda done, start=before: tick(start + done),  # type: ignore[misc]
+                seen=seen, parents=parents,
+            )  # fmt: skip
+        except SessionLogError as error:
+            yield Unmeasured(entry.path, str(error))
+            continue
+        if stats is None:
+            return
+        before += entry.bytes
+        yield stats
+
+
+def _feed(fold: Fold, fd: int, tick: Tick, done: int) -> int | None:
+    """All lines of an open log; gives the bytes done so far, None when it was stopped."""
+    due, end, form = _SLICE, 0, fold.form
+    for line in lines_of(fd):
+        records = _plainly(form, line)
+        if records is None:
+            records, damages = decode(form, line)
+            for damage in damages:
+                fold.damage(damage)
+        for record in records:
+            fold.record(record)
+        end = line.offset + len(line.data)
+        if end >= due:
+            due = end + _SLICE
+            if not tick(done + end):
+                return None
+    return done + end
+
+
+def _plainly(form: Format, line: Line) -> list[Record] | None:
+    """The records of an ordinary line, faster; None: it takes a closer look. Big numbers may be
+    off here, and nobody counts by them."""
+    data = line.data
+    if data.count(b"{") + data.count(b"[") > MAX_DEPTH:
+        return None
+    try:
+        value = peek(data)
+    except ValueError:
+        return None
+    if type(value) is not dict:
+        return None
+    return form.decode(value, Span(line.number, line.offset, len(data)))
+
+
+def _beside(fold: Fold, path: str, tick: Tick, done: int) -> int | None:
+    """A subagent's log. One that cannot be read adds nothing."""
+    try:
+        fd = open_regular(path)
+    except SessionLogError:
+        return done
+    fold.beside()
+    try:
+        return _feed(fold, fd, tick, done)
+    finally:
+        os.close(fd)

@@ -1,0 +1,58 @@
+"""The detail of a replay: the row as it was then, and below it what the agent knew."""
+
+from __future__ import annotations
+
+from tui.knew import Knew, said
+from tui.lines import Line
+from tui.widgets.detail_pane import DetailPane
+
+_WIDE = 100
+"""Columns from which what was known is one line."""
+_LEAST = 6
+"""Lines that the row keeps."""
+
+
+class PastPane(DetailPane):
+    """A detail pane that says what was known, and when the result comes."""
+
+    def __init__(self, *, id: str) -> None:
+        super().__init__(id=id)
+        self._knew: Knew | None = None
+        self._arrives = ""
+        self.only_knew = False
+        """View 3: what was known, and nothing of the row."""
+
+    def tell(self, knew: Knew | None, arrives: str) -> None:
+        """What the agent knew, and the clock at which the row's result comes ("": it is there, or
+        never comes)."""
+        if (knew, arrives) != (self._knew, self._arrives):
+            self._knew, self._arrives = knew, arrives
+            self.refresh()
+
+    def set_knew(self, only: bool) -> None:
+        """View 3, or back to the row."""
+        self.only_knew = only
+        self.refresh()
+
+    def lines(self, width: int, height: int) -> list[Line]:
+        below = self._below(width)
+        if self.only_knew:
+            head = super().lines(width, height)[:1]
+            return [*head, Line([]), *below][:height]
+        made = super().lines(width, max(height - len(below), _LEAST))
+        if height - len(below) < _LEAST or not made:
+            return made[:height]
+        *body, foot = made
+        while len(body) > 1 and not body[-1].left:
+            body.pop()
+        blank = [Line([])] * (height - len(body) - len(below) - 1)
+        return [*body, *below, *blank, foot]
+
+    def _below(self, width: int) -> list[Line]:
+        lines = []
+        if self._arrives:
+            lines.append(Line([(" its result arrives at ", "fg-2"), (self._arrives, "fg-1")]))
+        clock = self.clock or (lambda at: "")
+        if self._knew is not None:
+            lines += said(self._knew, clock, wide=width >= _WIDE)
+        return [Line([]), *lines] if lines else []
