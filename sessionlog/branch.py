@@ -21,14 +21,14 @@ def left_behind(records: Sequence[Record], damages: Iterable[Damage] = ()) -> fr
     if all(record.parent is None for record in records):
         return frozenset()
     unread = {damage.span.line for damage in damages if not damage.mild}
-    parents = {
-        record.key: record.parent
-        for record in records
-        if record.parent is not None and record.span.line not in unread
-    }
+    parents: dict[str, str] = {}
+    at = ""
+    for record in records:
+        if record.parent is not None and record.span.line not in unread:
+            at = record.key
+            parents[at] = record.parent
     way: set[str] = set()
-    at: str | None = next(reversed(parents), "")
-    while at and at not in way and at in parents:
+    while at in parents and at not in way:
         way.add(at)
         at = parents[at]
     return frozenset(

@@ -15,9 +15,10 @@ from math import isnan, nan
 from typing import NamedTuple
 
 from sessionlog import codec
-from sessionlog.formats.base import COUNT, LOUD, RESET, TROUBLE, USER, Format, bits_of
+from sessionlog.formats.base import COUNT, LOUD, RESET, TROUBLE, USER, Format, Tree, bits_of
 from sessionlog.framing import Line
 from sessionlog.records import Kind, Record
+from sessionlog.ways import Stretch, Ways
 from sessionlog.window import CHUNK, Strip, long_records
 
 SLICE = 0.003
@@ -61,6 +62,7 @@ class Marks:
         """Of the first record with a time; NaN: none of the first lines has one."""
         self.resets = array("Q")
         """Byte offsets of the lines that hold a reset."""
+        self._ways = Ways(form) if isinstance(form, Tree) else None
         self._size = 0
 
     def __len__(self) -> int:
@@ -93,6 +95,17 @@ class Marks:
     def lines_before(self, chunk: int) -> int | None:
         """Lines in front of a chunk; None when it is not counted yet."""
         return self._lines[chunk] if chunk <= len(self) else None
+
+    @property
+    def left(self) -> list[Stretch]:
+        """The byte stretches that a record with an older parent leaves, in file order of those."""
+        return self._ways.left if self._ways else []
+
+    def chunk_of_line(self, line: int) -> int | None:
+        """The chunk that holds line `line` (from 1); None when it is not counted yet."""
+        if not 1 <= line <= self.lines:
+            return None
+        return bisect_right(self._lines, line - 1, 0, len(self) + 1) - 1
 
     def chunk_of(self, message: int) -> int | None:
         """The chunk that holds message `message` (from 1); None when it is not counted yet."""
@@ -163,6 +176,8 @@ class Marks:
         del self._times[first:]
         del self._messages[first + 1 :], self._lines[first + 1 :]
         del self.resets[bisect_left(self.resets, first * CHUNK) :]
+        if self._ways:
+            self._ways.restart(first)
         self._size = 0
 
     def _take(self, strip: Strip, number: int) -> None:
@@ -187,6 +202,8 @@ class Marks:
             if bits & RESET:
                 self.resets.append(offset)
             offset += len(data) + 1
+        if self._ways:
+            self._ways.take(strip, found, lines)
         if not troubles and b"xit" in found.data and _MAYBE.search(found.data):
             troubles = 1
         self._messages.append(self._messages[number] + messages)

@@ -13,7 +13,7 @@ from sessionlog.formats.base import Format
 from sessionlog.formats.claude_subagents import subagents_of
 from sessionlog.framing import Line
 from sessionlog.paths import open_regular
-from sessionlog.records import Entry, Record, Span
+from sessionlog.records import Entry, Record, Span, Status
 from sessionlog.source import decode, format_of, lines_of
 from sessionlog.stats import Fold
 from sessionlog.usage import Seen
@@ -55,13 +55,20 @@ def measure(
             done = _beside(fold, path, tick, done)
     if done is None:
         return None
-    log = Log(entry.path, form)
-    try:
-        stats = fold.stats(log.newest_first())
-    finally:
-        log.close()
+    stats = fold.stats(_newest_first(entry, form))
     stats.id, stats.path, stats.title = entry.id, entry.path, entry.title
     return stats
+
+
+def _newest_first(entry: Entry, form: Format) -> Iterator[Record]:
+    """The log read back; nothing of one that has ended, since no call can be in flight there."""
+    if entry.status is Status.COMPLETE:
+        return
+    log = Log(entry.path, form)
+    try:
+        yield from log.newest_first()
+    finally:
+        log.close()
 
 
 def measure_all(

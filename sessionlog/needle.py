@@ -155,10 +155,11 @@ def says(record: Record) -> tuple[Spellings, ...]:
 def _call(message: Message, half: Activity) -> tuple[Spellings, ...]:
     """A native result stands twice on its line, and so does a failure."""
     result = half.result
-    if not isinstance(result, str):
-        result = None if result is None else _json(result)
-    answers = ((half.failure or "",), (message.text,), (result or "",))
-    told = (((half.name,),), _arguments(half.arguments), answers)
+    if isinstance(result, str) or result is None:
+        answers = ((half.failure or "",), (message.text,), (result or "",))
+    else:
+        answers = ((half.failure or "",), tuple(_leaves(result)), (message.text,), (_json(result),))
+    told: tuple[Spellings, ...] = (((half.name,),), _arguments(half.arguments), answers)
     return tuple(said for said in told if any(map(any, said)))
 
 
@@ -166,7 +167,8 @@ def _arguments(text: str) -> Spellings:
     """The strings in JSON arguments, else the arguments as they stand."""
     if not text.startswith(("{", "[", '"')):
         return ((text,),)
-    return tuple(_leaves(arguments_of(text))), (text,)
+    whole = text.encode("utf-8", "backslashreplace").decode()  # a lone surrogate is no JSON
+    return tuple(_leaves(arguments_of(whole))), (text,)
 
 
 def _each(*texts: str) -> tuple[Spellings, ...]:

@@ -35,7 +35,7 @@ class Numbering:
                 continue
             self.n += 1
             self._pair(payload, pairs)
-            if not payload.sidechain:
+            if not payload.sidechain and not payload.unsent:
                 context.append(len(steps))
             steps.append(Numbered(self.n, record, payload, False))
         inside = set(context)
@@ -70,7 +70,7 @@ def _after(reset: Reset, context: list[int], steps: list[Numbered | None]) -> li
     if reset.keep is not None:
         first, last = reset.keep
         keys = [step.record.key for _, step in held]
-        if last in keys:  # what it keeps may begin before the batch
-            end = len(keys) - keys[::-1].index(last)
+        if last in keys or not last:  # what it keeps may begin before the batch
+            end = len(keys) - keys[::-1].index(last) if last else len(keys)
             return context[keys.index(first) if first in keys else 0 : end]
     return []

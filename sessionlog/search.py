@@ -181,8 +181,7 @@ class _Look:
     def _region(self, region: Region) -> Iterator[Hit]:
         """The hits in whole lines, in batches as large as the finder likes them."""
         if region.long:
-            if self._finder.sieve.open or self._knows():
-                yield from self._long(region)
+            yield from self._long(region)
             return
         batch: list[tuple[Line, list[Thing]]] = []
         weight = 0
@@ -204,9 +203,6 @@ class _Look:
             self._halves = Halves(self._form, self._strip)
             self._counter = Counter(self._form, self._strip)
         return self._form
-
-    def _knows(self) -> bool:
-        return bool(self._known())
 
     def _batch(self, batch: list[tuple[Line, list[Thing]]]) -> Iterator[Hit]:
         if not batch:
@@ -269,7 +265,9 @@ class _Look:
 
     def _long(self, region: Region) -> Iterator[Hit]:
         """The hits in the bytes of a line that is too long to decode."""
-        for thing, found in long_hits(self._known(), self._strip, region, self._finder):
+        finder = self._finder
+        spans = lambda text: finder.spans([text])(text)  # noqa: E731
+        for thing, found in long_hits(self._known(), self._strip, region, finder.sieve, spans):
             if self._stopped():
                 return
             facts = self._facts(region.line(0, region.end), thing)

@@ -6,13 +6,15 @@ status for the library, the command line and the screen.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import islice
 from typing import Any, NamedTuple
 
 from sessionlog import codec
 from sessionlog.answers import Answers
+from sessionlog.branch import left_behind
 from sessionlog.conversation import repair_messages
 from sessionlog.formats.base import Format, in_flight
 from sessionlog.pairing import Pairing
@@ -42,14 +44,16 @@ class Numbered(NamedTuple):
     record: Record
     message: Message
     in_context: bool
-    """Would a resume hand it over?"""
+    """Would a resume hand it over? Not what a reset took out, nor what stands on a branch that was
+    left."""
     pair: int | None = None
     """Number of the other half of the call."""
 
     @property
     def open(self) -> bool:
         """A call without a result."""
-        return self.pair is None and shown_type(self.message) == "call"
+        message = self.message
+        return self.pair is None and shown_type(message) == "call" and not message.unsent
 
 
 @dataclass(frozen=True)
@@ -194,8 +198,8 @@ def fold(
     """Make a Session of a log's records, in file order. O(records)."""
     described = form.describe(path, iter(records), reversed(records))
     ending = form.ending(reversed(records))
-    records = _own_run(records)
-    history, context = _history(records)
+    records, damages = _own_run(records), tuple(damages)
+    history, context = _history(records, left_behind(records, damages))
     return Session(
         path=path,
         format=form.name,
@@ -203,7 +207,7 @@ def fold(
         title=described.title,
         started=described.started,
         records=tuple(records),
-        damages=tuple(damages),
+        damages=damages,
         history=history,
         context=context,
         ending=ending,
@@ -225,18 +229,26 @@ def _own_run(records: Sequence[Record]) -> Sequence[Record]:
     ]
 
 
-def _history(records: Sequence[Record]) -> tuple[tuple[Numbered, ...], tuple[Message, ...]]:
-    """Number the messages, pair the calls, and see what is in the context at the end."""
+def _history(
+    records: Sequence[Record], left: Container[int]
+) -> tuple[tuple[Numbered, ...], tuple[Message, ...]]:
+    """Number the messages, pair the calls, and see what is in the context at the end.
+
+    `left`: indices of the records on branches that were left.
+    """
     held: list[tuple[Record, Message]] = []
     context: list[int | Message] = []  # indices into held, or messages that a reset brought
-    for record in records:
+    line, lead = -1, 0  # a summary on a reset's own line stands before what the reset keeps
+    for i, record in enumerate(records):
         payload = record.payload
         if isinstance(payload, Message):
-            if not payload.sidechain:
-                context.append(len(held))
+            if not payload.sidechain and not payload.unsent and i not in left:
+                own = record.span.offset == line
+                context.insert(lead if own else len(context), len(held))
             held.append((record, payload))
-        elif isinstance(payload, Reset):
-            context = _after_reset(payload, context, held)
+        elif isinstance(payload, Reset) and i not in left:
+            context = _after_reset(payload, context, held, _kept(payload, records, i))
+            line, lead = record.span.offset, len(payload.context)
     pairs = _pairs([message for _, message in held])
     inside = {item for item in context if isinstance(item, int)}
     history = tuple(
@@ -246,8 +258,27 @@ def _history(records: Sequence[Record]) -> tuple[tuple[Numbered, ...], tuple[Mes
     return history, tuple(held[i][1] if isinstance(i, int) else i for i in context)
 
 
+def _kept(reset: Reset, records: Sequence[Record], at: int) -> tuple[int, int]:
+    """The byte offsets between which earlier lines stay in context, by what the reset at index
+    `at` names; nothing stays where that is not there."""
+    if reset.keep is None and reset.keep_line is None:
+        return 0, 0
+    first, last = reset.keep or ("", "")
+    end = -1 if last else records[at].span.offset
+    for record in islice(reversed(records), len(records) - at, None):
+        if end < 0 and record.key == last:
+            end = record.span.end
+        found = record.key == first if first else record.span.line == reset.keep_line
+        if end >= 0 and found:
+            return record.span.offset, end
+    return 0, 0
+
+
 def _after_reset(
-    reset: Reset, context: list[int | Message], held: list[tuple[Record, Message]]
+    reset: Reset,
+    context: list[int | Message],
+    held: list[tuple[Record, Message]],
+    kept: tuple[int, int],
 ) -> list[int | Message]:
     """The context that a reset leaves."""
     if reset.turns is not None:
@@ -260,14 +291,9 @@ def _after_reset(
                 if left <= 0:
                     return context[:i]
         return [] if reset.turns > 0 else context
-    kept: list[int | Message] = []
-    if reset.keep is not None:
-        first, last = reset.keep
-        keys = [held[i][0].key if isinstance(i, int) else "" for i in context]
-        if first in keys and last in keys:
-            end = len(keys) - keys[::-1].index(last)
-            kept = context[keys.index(first) : end]
-    return [*kept, *reset.context]
+    start, end = kept
+    inside = (i for i in context if isinstance(i, int) and start <= held[i][0].span.offset < end)
+    return [*reset.context, *inside]
 
 
 def _pairs(messages: Sequence[Message]) -> dict[int, int]:

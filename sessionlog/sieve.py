@@ -186,9 +186,10 @@ def _spelled(text: str, any_case: bool) -> bytes:
 
 
 def _escaped(char: str) -> bytes:
+    """With more backslashes, too: JSON inside JSON escapes those of its escapes."""
     units = char.encode("utf-16-be", "surrogatepass").hex()
     digits = [units[i : i + 4] for i in range(0, len(units), 4)]
-    return b"".join(rb"\\u" + re.sub(rb"[a-f]", _both_cases, d.encode()) for d in digits)
+    return b"".join(rb"\\+u" + re.sub(rb"[a-f]", _both_cases, d.encode()) for d in digits)
 
 
 def _both_cases(digit: re.Match[bytes]) -> bytes:

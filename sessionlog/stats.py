@@ -152,8 +152,6 @@ class Fold:
             self._counts.errors += 1
         usage = self.form.usage(record)
         if usage is not None:
-            if self._is_beside and not usage.side:
-                usage = usage._replace(side="subagent")
             self._meter.take(usage, f"{self._id} {self._said}" if usage.counter else "")
 
     def damage(self, damage: Damage) -> None:

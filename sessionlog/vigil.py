@@ -18,7 +18,7 @@ QUIET = 0.3
 LATELY = 60.0
 """Seconds since the last change in which a log without a writer in sight may still be going on."""
 READ = 0.1
-"""Seconds between two readings of head and tail while the log grows."""
+"""Seconds between two readings of head and tail while the log grows, at least."""
 ASK, SHARE = 0.5, 200
 """Seconds between two questions whether the writer lives: at least, and in costs of a question."""
 
@@ -52,15 +52,17 @@ class Vigil:
         if grew:
             self.grew = now
             self._patient = self._stale = True
-        if now < self._due and not (self._stale and now - self._read >= READ):
+        if now < self._due and not (self._stale and now >= self._read):
             return
-        self.entry = glance(self.path)
-        self._read, self._stale = now, False
-        if now >= self._due and self.entry.status not in (None, Status.COMPLETE):
-            began = time.perf_counter()
-            self.entry = with_life([self.entry])[0]
+        began = time.perf_counter()
+        self.entry = glance(self.path, closely=False)
+        self._stale = False
+        self._read = now + max(READ, 20 * (time.perf_counter() - began))
+        if now >= self._due:
+            if self.entry.status not in (None, Status.COMPLETE):
+                self.entry = with_life([self.entry])[0]
+                self._count(self.entry.status is Status.RUNNING)
             self._due = now + max(ASK, SHARE * (time.perf_counter() - began))
-            self._count(self.entry.status is Status.RUNNING)
 
     def _count(self, lives: bool) -> None:
         if lives:
@@ -86,11 +88,11 @@ class Vigil:
         """Seconds until there is something to ask, if nothing comes."""
         if self.entry.status is Status.COMPLETE:
             return max(self.grew + QUIET - now, 0.01)
-        return max(min(self._due - now, READ if self._stale else ASK), 0.01)
+        return max(min(self._due, self._read if self._stale else self._due) - now, 0.01)
 
     def ending(self, now: float) -> str:
         """How it ended, in one line."""
-        entry = self.entry
+        entry = self.entry if self.entry.complete else glance(self.path)
         stop = visible(entry.stop)
         if entry.complete:
             word = "failed" if entry.ok is False else "ended"

@@ -161,9 +161,12 @@ def _count_to(numbers: Numbers, offset: int) -> None:
     stops = list(range(start + PART, offset, PART))
     if len(stops) < 2:
         return
-    tasks = list(zip([start, *stops], stops))
-    work = lambda task: [counted(numbers.path, *task)]  # noqa: E731
-    for (_, stop), [(end, lines, messages)] in zip(tasks, crew.in_order(tasks, work), strict=True):
+    tasks = list(zip([start, *stops[:-1]], stops, strict=True))
+
+    def work(task: tuple[int, int]) -> list[tuple[int, int, int]]:
+        return [counted(numbers.path, *task)]
+
+    for [(end, lines, messages)] in crew.in_order(tasks, work):
         count = count.plus(Count(lines, messages))
         numbers.counter.note(end, count)
 

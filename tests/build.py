@@ -263,3 +263,106 @@ def claude_healthy() -> list[bytes]:
         claude_said("Done.", id="msg_2", stop="end_turn", seconds=5),
         claude_system("turn_duration", durationMs=4200),
     ]
+
+
+# -- pi --------------------------------------------------------------------------------------
+
+PI_ID = "01a2274a-4fed-73de-af52-39a1c1828d5b"
+PI_FILE = f"2026-11-27T22-00-00-000Z_{PI_ID}.jsonl"
+
+
+def pi_head(id: str = PI_ID, version: int | None = 3, **more: Any) -> bytes:
+    counted = {} if version is None else {"version": version}
+    return line({"type": "session", **counted, "id": id, "timestamp": at(), "cwd": "/srv/app",
+                 **more})  # fmt: skip
+
+
+def pi_entry(type: str, id: str = "", parent: str | None = None, seconds: float = 1,
+             **more: Any) -> bytes:  # fmt: skip
+    """An entry, its keys in the client's order; without an id it is one of version 1."""
+    links = {"id": id, "parentId": parent} if id else {}
+    return line({"type": type, **links, "timestamp": at(seconds), **more})
+
+
+def pi_message(role: str, id: str = "", parent: str | None = None, seconds: float = 1,
+               **more: Any) -> bytes:  # fmt: skip
+    milliseconds = int((START.timestamp() + seconds) * 1000)
+    message = {"role": role, **more, "timestamp": milliseconds}
+    return pi_entry("message", id, parent, seconds, message=message)
+
+
+def pi_user(text: str, id: str = "", parent: str | None = None, seconds: float = 1) -> bytes:
+    content = [{"type": "text", "text": text}]
+    return pi_message("user", id, parent, seconds, content=content)
+
+
+def pi_said(
+    *blocks: dict[str, Any] | str, id: str = "", parent: str | None = None, stop: str = "stop",
+    seconds: float = 2, **more: Any,
+) -> bytes:  # fmt: skip
+    content = [{"type": "text", "text": b} if isinstance(b, str) else b for b in blocks]
+    usage = {"input": 9, "output": 3, "cacheRead": 0, "cacheWrite": 0, "totalTokens": 12}
+    return pi_message("assistant", id, parent, seconds, content=content, api="anthropic-messages",
+                      provider="anthropic", model="claude-opus-4-5", usage=usage,
+                      stopReason=stop, **more)  # fmt: skip
+
+
+def pi_call(call_id: str, command: str = "ls", name: str = "bash") -> dict[str, Any]:
+    return {"type": "toolCall", "id": call_id, "name": name, "arguments": {"command": command}}
+
+
+def pi_result(
+    call_id: str, text: str = "done", id: str = "", parent: str | None = None,
+    failed: bool = False, seconds: float = 3, **more: Any,
+) -> bytes:  # fmt: skip
+    return pi_message("toolResult", id, parent, seconds, toolCallId=call_id, toolName="bash",
+                      content=[{"type": "text", "text": text}], **more,
+                      isError=failed)  # fmt: skip
+
+
+def pi_healthy() -> list[bytes]:
+    """A short run that ended well: 4 messages, one call."""
+    return [
+        pi_head(),
+        pi_entry("model_change", "a0", None, 0, provider="anthropic", modelId="claude-opus-4-5"),
+        pi_user("Fix it", "a1", "a0"),
+        pi_said(pi_call("c1"), id="a2", parent="a1", stop="toolUse"),
+        pi_result("c1", id="a3", parent="a2"),
+        pi_said("Done.", id="a4", parent="a3", seconds=5),
+    ]
+
+
+def pi_tree(seed: int, length: int = 60, pad: int = 0) -> list[bytes]:
+    """A log whose person goes back and forth: turns to earlier places, compactions, torn and
+    lost lines. `pad`: characters that each text is longer."""
+    random = Random(seed)
+    lines, ids, last = [pi_head()], [], ""
+    for i in range(length):
+        what = random.choice("uuaaaqqrbxkt" if ids else "u")
+        parent = random.choice(ids) if ids and random.random() < 0.15 else last or None
+        parent = None if random.random() < 0.02 else parent
+        id, text = f"{i:08x}", f"text {i} " + "x" * pad
+        if what == "u":
+            made = pi_user(text, id, parent, i)
+        elif what == "a":
+            stop = random.choice(["stop", "stop", "aborted", "error"])
+            made = pi_said(text, id=id, parent=parent, stop=stop, seconds=i)
+        elif what == "q":
+            made = pi_said(pi_call(f"c{i}"), id=id, parent=parent, stop="toolUse", seconds=i)
+        elif what == "r":
+            made = pi_result(f"c{i - 1}", text, id, parent, seconds=i)
+        elif what == "b":
+            made = pi_entry("branch_summary", id, parent, i, fromId=parent, summary=text)
+        elif what == "x":
+            made = pi_entry("compaction", id, parent, i, summary=text, tokensBefore=9,
+                            firstKeptEntryId=random.choice([*ids[-6:], "gone"]))  # fmt: skip
+        elif what == "k":
+            made = pi_entry("custom", "", None, i, customType="x", data={"text": text}, id=id,
+                            parentId=parent)  # fmt: skip
+        else:  # torn: the client writes on and never reads it
+            lines.append(pi_user(text, id, parent, i)[:70] + b"\n")
+            continue
+        lines.append(made)
+        ids.append(id)
+        last = id
+    return lines

@@ -16,6 +16,7 @@ from textual.app import App, SystemCommand
 from textual.binding import Binding, BindingType
 from textual.screen import Screen
 
+from sessionlog.text import visible
 from tui import commands, messages, themes
 from tui.screens.browser import Browser
 from tui.screens.front import Palette, is_in_front
@@ -105,6 +106,12 @@ class InspectorApp(App[None]):
         """The next of our themes, around."""
         at = themes.NAMES.index(self.theme) if self.theme in themes.NAMES else -1
         self._use(themes.NAMES[(at + 1) % len(themes.NAMES)])
+
+    @on(messages.Notify)
+    def _notify(self, message: messages.Notify) -> None:
+        """A desktop notice, by the terminal (OSC 9; those that have none ignore it)."""
+        if self._driver is not None:
+            self._driver.write(f"\x1b]9;sessionlog: {visible(message.words)}\x07")
 
     def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
         """The palette: every command that means something in the focused pane."""

@@ -109,6 +109,13 @@ def _commands() -> Iterator[Command]:
     yield Command("toggle_follow", ("F",), "follow", "Stay at the end of a live log, or not",
                   look, _LOG)  # fmt: skip
 
+    yield Command("why", ("w",), "why", "Why the run stopped", look)
+    yield Command("replay", ("p",), "replay", "Play the log as it happened", look)
+    yield Command("search", ("s",), "search all", "A text in all logs", find)
+    yield Command("stats", ("#",), "stats", "Messages, calls, failures, time, tokens", look)
+    yield Command("turn_bell", ("B",), "bell", "Bell when this run stops or falls silent; again: "
+                  "a desktop notice too; again: off", look)  # fmt: skip
+
     yield Command("fork", ("f",), "fork", "A new log that ends at this row", act)
     yield Command("repair", ("r",), "repair", "A new log in which every open call is closed", act)
     for key, name, what in (
@@ -189,8 +196,10 @@ HEADS = {"g": "first", "o": "only", "y": "copy"}
 """Names of the sequences' heads, for the key line."""
 
 KEY_LINE = {
-    LIST: ("open", "filter", "o", "next_session", "fork", "repair", "y", "zoom", "theme", "quit"),
-    TIMELINE: ("open", "next_trouble", "next_user", "find", "fork", "repair", "o", "toggle_fold",
+    LIST: ("open", "why", "filter", "search", "o", "next_session", "fork", "repair", "replay",
+           "stats", "y", "zoom", "theme", "quit"),
+    TIMELINE: ("open", "next_trouble", "why", "next_user", "find", "search", "fork", "repair",
+               "replay", "o", "toggle_fold",
                "toggle_raw", "y", "goto", "toggle_follow", "toggle_clock", "next_reset", "zoom",
                "leave"),
     DETAIL: ("leave", "toggle_raw", "toggle_fold", "next_trouble", "next_user", "fork", "y",

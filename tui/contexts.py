@@ -1,8 +1,9 @@
 """What of a log the agent would still know: which rows stand behind a reset. Pure over a Log.
 
 A reset takes all before it out of the context, but for what it says it keeps; a rollback takes
-the last turns. Resets are few, so each is decoded when it is met; where the log is not counted
-through yet, only the end of it is looked at.
+the last turns. In a log that is a tree, going back to an earlier place takes what is left behind,
+and resets there count for nothing. Resets are few, so each is decoded when it is met; where the
+log is not counted through yet, only the end of it is looked at.
 """
 
 from __future__ import annotations
@@ -30,9 +31,12 @@ class Contexts:
         self.horizon = 0
         """Byte offset of the last full reset; what is before it is history."""
         self._kept: tuple[int, int] | None = None
-        self._undone: list[tuple[int, int]] = []
+        self._marks = marks
+        self._undone = list(_left(marks))
         later: list[Record] = []
         for record in _newest_resets(log, marks):
+            if any(_in(record.span.offset, stretch) for stretch in self._undone):
+                continue
             later.append(record)
             if isinstance(record.payload, Reset) and record.payload.turns is None:
                 break
@@ -47,7 +51,7 @@ class Contexts:
     def holds(self, row: Row) -> bool:
         """Is the row part of what the agent would know?"""
         offset = row.place[0]
-        if row.side:
+        if row.side or any(_is_unsent(record) for record in row.records[:1]):
             return False
         if offset < self.horizon and not (self._kept and _in(offset, self._kept)):
             return False
@@ -58,7 +62,10 @@ class Contexts:
         assert isinstance(reset, Reset)
         if reset.turns is None:
             self.horizon = record.span.offset
-            self._kept = self._stretch(record, *reset.keep) if reset.keep else None
+            if reset.keep:
+                self._kept = self._stretch(record, *reset.keep)
+            else:
+                self._kept = self._from_line(record, reset.keep_line or 0)
         elif reset.turns > 0:
             start = self._turns_back(record, reset.turns)
             self._undone.append((start, record.span.offset))
@@ -72,13 +79,21 @@ class Contexts:
                 yield other
 
     def _stretch(self, record: Record, first: str, last: str) -> tuple[int, int] | None:
-        end = None
+        end = None if last else record.span.offset
         for other in self._before(record):
             if end is None and other.key == last:
                 end = other.span.offset + 1
             if end is not None and other.key == first:
                 return other.span.offset, end
         return None
+
+    def _from_line(self, record: Record, line: int) -> tuple[int, int] | None:
+        number = self._marks.chunk_of_line(line)
+        before = None if number is None else self._marks.lines_before(number)
+        if number is None or before is None or number >= self._log.chunks:
+            return None
+        starts = self._log.chunk(number).starts[line - 1 - before :]
+        return (starts[0], record.span.offset) if starts else None
 
     def _turns_back(self, record: Record, turns: int) -> int:
         for other in self._before(record):
@@ -96,6 +111,20 @@ class Contexts:
 
 def _in(offset: int, stretch: tuple[int, int]) -> bool:
     return stretch[0] <= offset < stretch[1]
+
+
+def _is_unsent(record: Record) -> bool:
+    return isinstance(record.payload, Message) and record.payload.unsent
+
+
+def _left(marks: Marks) -> Iterator[tuple[int, int]]:
+    """The stretches that turns to an earlier place left, newest first; what turned inside one of
+    them is left as a whole."""
+    limit = None
+    for start, turn in reversed(marks.left):
+        if limit is None or turn < limit:
+            yield start, turn
+            limit = start
 
 
 def _newest_resets(log: Log, marks: Marks) -> Iterator[Record]:

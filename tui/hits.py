@@ -291,8 +291,9 @@ class HitView:
 
     def scroll(self, lines: int) -> None:
         """The pane and the cursor so many lines down, or up."""
-        self.top += lines
-        self._to(self.y + lines)
+        if self.group is not None:
+            self.top += lines
+            self._to(self.y + lines)
 
     def home(self) -> None:
         """To the first hit."""

@@ -199,7 +199,8 @@ def _messages(knew: Knew) -> list[Piece]:
     noun = "message" if knew.messages == 1 else "messages"
     pieces: list[Piece] = [(noun if knew.messages is None else f"{knew.messages:,} {noun}", "fg-1")]
     if knew.first is not None and knew.last is not None:
-        pieces.append((f", {knew.first:,} to {knew.last:,}", "fg"))
+        last = f" to {knew.last:,}" if knew.last != knew.first else ""
+        pieces.append((f", {knew.first:,}{last}", "fg"))
         if knew.undone:
             pieces.append((f" without {knew.undone:,} of them", "fg-2"))
     return pieces

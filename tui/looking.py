@@ -1,6 +1,7 @@
-"""Long looks through a log, taken in slices: the next error, a text, how often it stands there.
+"""Long looks through a log, taken in slices: the next error, a text, how many lines hold it.
 
-Pure: the clock comes in, a pane calls `work` between frames, and any key may end it.
+Pure: the clock comes in, a pane calls `work` between frames, and any key may end it. What is found
+is what the search over all logs finds.
 """
 
 from __future__ import annotations
@@ -9,9 +10,14 @@ import time
 from collections.abc import Callable
 from typing import Protocol
 
+from sessionlog.formats.base import Format
+from sessionlog.needle import Needle
+from sessionlog.records import Span
+from sessionlog.regions import BLOCK, Region
+from sessionlog.stretched import long_hits
 from sessionlog.text import visible
-from sessionlog.window import Strip
-from tui.needle import Needle
+from sessionlog.window import LONG, Log, Stretch, Strip
+from tui.rows import Row
 from tui.timeline import Pos, Seeking, Timeline
 
 SLICE = 0.008
@@ -50,22 +56,66 @@ class Look:
 
 
 class Tally:
-    """Counts how often a text stands in a log, as bytes."""
+    """Counts the lines of text in a log that hold what is looked for."""
 
     def __init__(self, needle: Needle) -> None:
         self._needle = needle
         self._number = 0
         self.count = 0
 
-    def work(self, strip: Strip, seconds: float, clock: Clock = time.perf_counter) -> bool:
+    def work(self, log: Log, seconds: float, clock: Clock = time.perf_counter) -> bool:
         """Count on for so long; True when the log is counted through."""
         due = clock() + seconds
-        while self._number < strip.chunks:
-            self.count += self._needle.count(strip, self._number)
+        while self._number < log.chunks:
+            self.count += count_in(self._needle, log.form, log.strip, self._number)
             self._number += 1
             if clock() >= due:
                 break
-        return self._number >= strip.chunks
+        return self._number >= log.chunks
+
+
+def may_hold(needle: Needle, strip: Strip, number: int) -> bool:
+    """May the lines that start in a chunk hold the text? By their bytes."""
+    found = strip.stretch(number)
+    if needle.sieve.may_hold(found.data):
+        return True
+    if not found.cut:
+        return False
+    overlap = min(len(needle.text.encode("utf-8", "surrogatepass")) * 6, BLOCK)
+    offset = found.offset + len(found.data)
+    while offset < found.end:
+        if needle.sieve.may_hold(strip.read(offset - overlap, BLOCK + overlap)):
+            return True
+        offset += BLOCK
+    return False
+
+
+def count_in(needle: Needle, form: Format, strip: Strip, number: int) -> int:
+    """How many lines of text hold it, on the lines that start in a chunk."""
+    found = strip.stretch(number)
+    whole = len(found.data) - found.cut
+    region = Region(found.offset, bytearray(found.data), whole)
+    lines = needle.sieve.lines(region.data, whole)
+    count = sum(needle.count(form, region.line(start, end)) for start, end in lines)
+    return count + (_count_long(needle, form, strip, found) if found.cut else 0)
+
+
+def _count_long(needle: Needle, form: Format, strip: Strip, found: Stretch) -> int:
+    """The same for a line that is too long to decode."""
+    head = found.data[-found.cut :]
+    start = found.offset + len(found.data) - found.cut
+    region = Region(start, bytearray(head), len(head), found.end - start)
+    return sum(1 for _ in long_hits(form, strip, region, needle.sieve, needle.spans))
+
+
+def in_row(needle: Needle, row: Row, raw: Callable[[Span], bytes]) -> bool:
+    """Does what the row stands for hold the text? Of a damage, and of a line too long to decode,
+    the bytes count."""
+    if row.damage is not None and not row.damage.mild:
+        return needle.in_text(raw(row.damage.span).decode("utf-8", "replace"))
+    return any(
+        record.span.length > LONG or needle.in_record(record) for record in row.records
+    )  # fmt: skip
 
 
 class Asks(Protocol):
@@ -84,7 +134,7 @@ class Asks(Protocol):
         """`progress` is another."""
 
     def tallied(self, count: int, done: bool) -> None:
-        """How often the text stands in the log, so far or (`done`) in all."""
+        """How many lines of text in the log hold it, so far or (`done`) in all."""
 
 
 class Searcher:
@@ -128,23 +178,26 @@ class Searcher:
         else:
             self._pane.found(look.found)
 
-    def find(self, text: str, timeline: Timeline, at: Pos) -> None:
+    def find(self, text: str, timeline: Timeline, at: Pos, ignore_case: bool | None = None) -> None:
         """Look for a text from the row at `at` on, and count it; "" ends that."""
         self.clear()
         if not text:
             return
-        self.needle = needle = Needle(text)
-        if not needle.in_row(timeline.row(at)):
+        self.needle = needle = Needle(text, ignore_case)
+        if not in_row(needle, timeline.row(at), timeline.log.raw):
             self.find_next(timeline, at)
         self._tally = tally = Tally(needle)
         self._count(tally, timeline)
 
     def find_next(self, timeline: Timeline, at: Pos, forward: bool = True) -> None:
         """To the next row behind (before) `at` that holds the text."""
-        needle, strip = self.needle, timeline.log.strip
+        needle, log = self.needle, timeline.log
         if needle is not None:
             seeking = timeline.seek(
-                at, needle.in_row, forward, lambda number: needle.in_chunk(strip, number)
+                at,
+                lambda row: in_row(needle, row, log.raw),
+                forward,
+                lambda number: may_hold(needle, log.strip, number),
             )
             self.start(seeking, visible(needle.text), forward)
 
@@ -154,7 +207,7 @@ class Searcher:
         if self._look is not None:  # the row comes before the number
             self._pane.later(PATIENCE, lambda: self._count(tally, timeline))
             return
-        done = tally.work(timeline.log.strip, SLICE / 2)
+        done = tally.work(timeline.log, SLICE / 2)
         self._pane.tallied(tally.count, done)
         if not done:
             self._pane.later(BREATH, lambda: self._count(tally, timeline))

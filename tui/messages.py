@@ -64,6 +64,13 @@ class NextTheme(Message):
 
 
 @dataclass(eq=False, repr=False)
+class Notify(Message):
+    """The desktop is to be told."""
+
+    words: str
+
+
+@dataclass(eq=False, repr=False)
 class Typed(Message):
     """The prompt's text is another one."""
 

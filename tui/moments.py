@@ -48,6 +48,8 @@ class Moments:
             found = self._message(int(text[:18]))
             if found is not None:
                 return found
+        elif text.endswith("%") and text[:-1].isdecimal():
+            return self.track.holding(self.track.log.size * int(text[:-1][:4]) // 100) or beat
         elif ":" in text and (seconds := time_of_day(text, row.at if row else "", clock)):
             return self.track.at_time(seconds) or beat
         pos = destination(text, self.timeline, row, clock)

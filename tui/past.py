@@ -79,6 +79,12 @@ class PastMarks(Marks):
     def __len__(self) -> int:
         return min(len(self._all), self._limit)
 
+    @property
+    def left(self) -> list[tuple[int, int]]:
+        """What turns to an earlier place left by then."""
+        end = len(self) * CHUNK
+        return [stretch for stretch in self._all.left if stretch[1] < end]
+
     def complete(self, size: int) -> bool:
         """Are its chunks counted?"""
         return len(self._all) >= self._limit

@@ -5,9 +5,9 @@ Drawing costs what is shown: the rows of the pane and nothing more.
 
 from __future__ import annotations
 
+from sessionlog.needle import Needle
 from sessionlog.text import took
 from tui.lines import Line
-from tui.needle import Needle
 from tui.row_lines import Clock, Look, lines_of
 from tui.rows import Row
 from tui.timeline import Timeline

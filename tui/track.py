@@ -135,11 +135,12 @@ class Track:
                 high = middle
             else:
                 low = middle
-        beats = self.beats(low) if self.log.chunks else ()
-        known = [beat for beat in beats if beat.at is not None and beat.at <= seconds]
-        if known:
-            return known[-1]
-        return self._from(low - 1, -1) or self.first
+        low = min(low, self.log.chunks - 1)
+        for number in range(low, max(low - _LOOK, 0) - 1, -1):
+            known = [b for b in self.beats(number) if b.at is not None and b.at <= seconds]
+            if known:
+                return known[-1]
+        return self.first
 
     def _begins(self, number: int) -> float | None:
         for near in range(number, min(number + 4, self.log.chunks)):

@@ -28,7 +28,7 @@ def arguments(sub: argparse.ArgumentParser) -> None:
     sub.add_argument("--speed", type=_speed, default=1.0, metavar="X",
                      help="times as fast, 0.25 to 64 (1)")  # fmt: skip
     sub.add_argument("--idle", type=_seconds, default=2.0, metavar="S",
-                     help="longest silence in seconds of the run (2); 0: as long as it was")  # fmt: skip
+                     help="longest silence in seconds of the run (2; 0: no limit)")  # fmt: skip
 
 
 def pace_of(options: argparse.Namespace) -> Pace:

@@ -139,8 +139,6 @@ class Pi:
 
     def link(self, data: bytes) -> tuple[str, str] | None:
         """(id, parent) of the entry on a raw line; None where there is none."""
-        if not data.endswith(b"}"):
-            return None
         found = _LINK.match(data)
         if found is not None:
             return found[1].decode(), (found[2] or b"").decode()
@@ -220,7 +218,9 @@ def _open(newest_first: Iterable[Record]) -> Ending:
     for record in newest_first:
         records.append(record)
         payload = record.payload
-        if isinstance(payload, Message) and payload.activity is None or len(records) == _TURN:
+        if isinstance(payload, Message) and payload.activity is None:
+            break
+        if len(records) == _TURN:
             break
     return standing(records)
 

@@ -88,8 +88,9 @@ def _answer(value: Entry, body: Entry, span: Span, at: str) -> list[Record]:
 
 
 def _blocks(content: Any) -> Iterator[Message]:
-    for block in [content] if isinstance(content, str) else list_of(content):
-        kind = text_of(dict_of(block).get("type"))
+    for item in [content] if isinstance(content, str) else list_of(content):
+        block = dict_of(item)
+        kind = text_of(block.get("type"))
         if kind == "thinking":
             yield Message("reasoning", text_of(block.get("thinking")))
         elif kind == "toolCall":
@@ -100,7 +101,7 @@ def _blocks(content: Any) -> Iterator[Message]:
             )  # fmt: skip
             yield Message("activity", activity=asked)
         elif kind in ("", "text", "image"):
-            texts, images = content_of([block])
+            texts, images = content_of([item])
             yield Message("assistant", "\n\n".join(texts), images=images)
         else:
             text = block.get("text")
@@ -147,9 +148,8 @@ def _compaction(value: Entry, span: Span, at: str) -> list[Record]:
     Version 1 counts entries instead of naming one: the header is the first, each has its line.
     """
     first, index = text_of(value.get("firstKeptEntryId")), value.get("firstKeptEntryIndex")
-    counted = type(index) is int and index > 0
-    reset = Reset("compaction", keep=(first, "") if first else None,
-                  keep_line=index + 1 if counted and not first else None)  # fmt: skip
+    line = index + 1 if isinstance(index, int) and index > 0 and not first else None
+    reset = Reset("compaction", keep=(first, "") if first else None, keep_line=line)
     extra = rest_of(value, *_ENVELOPE, "summary", "firstKeptEntryId")
     return [
         Record(Kind.RESET, at, reset, span),

@@ -260,7 +260,8 @@ def _last_error(facts: Facts, ending: Ending, verdict: judge.Verdict) -> LastErr
     """The error that the cause is about; else the last, and whether it was overcome."""
     if verdict.blamed is not None:
         return _of_call(verdict.blamed, overcome=False)
-    if ending.ended and ending.ok is False and verdict.cause in (*_OF_THE_RUN, judge.NOT_KNOWN):
+    named = verdict.cause in _OF_THE_RUN or bool(facts.result and facts.result.error)
+    if ending.ended and ending.ok is False and (named or verdict.cause == judge.NOT_KNOWN):
         said = judge.closing(facts, ending)
         return LastError(said.says, said.n, False, "", said.line, said.offset)
     if facts.troubles:

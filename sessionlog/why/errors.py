@@ -141,7 +141,7 @@ _STATUS = r"""
     (?:status(?:[ _]code)?\W{0,4}|HTTP(?:/[\d.]+)?\W{1,3}|error:? |code\W{1,4}|\(|^)(4\d\d|5\d\d)\b
 """
 _BY_STATUS = {401: "auth", 403: "auth", 402: "budget", 408: "network", 413: "context_full",
-              429: "rate_limit"}  # fmt: skip
+              428: "rate_limit"}  # fmt: skip
 
 
 @cache

@@ -54,8 +54,8 @@ _NO_TIME = r"""
 _CLASSES = (("permission", _REFUSED), ("disk_full", _NO_SPACE), ("tool_timeout", _NO_TIME))
 _NAME = r"(\w[\w.+@/-]{0,60})"
 _MISSING = r"""
-    (?:^|[:;\s])NAME: (?:command )?not found\b
     command not found: NAME
+    (?:^|[:;\s])NAME: (?:command )?not found\b
     unknown command:? ['"`]?NAME
     ['"]NAME['"] is not recognized as
     exec\w*: "?NAME"?: executable file not found

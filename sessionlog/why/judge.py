@@ -233,8 +233,10 @@ def _settled(facts: Facts, ending: Ending) -> Verdict | None:
 def _gave_up(facts: Facts, ending: Ending) -> Verdict | None:
     """The model's last words say that the work is not done, or the last call left it so."""
     words = facts.words if facts.expects == "person" and facts.words else None
-    said = prose.judged(words.says) if words else prose.Judged(False, False, False)
     near = [done for done in facts.recent[-3:] if done.failed]
+    if not near and (words is None or prose.is_plain(words.says)):
+        return None
+    said = prose.judged(words.says if words else "")
     doubted = said.gave_up or (said.broken and not said.success and bool(near))
     if words and doubted:
         sentence = words._replace(says=clip(one_line(words.says), _SENTENCE))

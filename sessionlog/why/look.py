@@ -26,7 +26,7 @@ from sessionlog.why.facts import Facts, Gap, Saying
 from sessionlog.why.reading import GAPS, Clock
 from sessionlog.window import CHUNK, Chunk, Log
 
-WHOLE = 64 << 20
+WHOLE = 32 << 20
 """Bytes of a log that is read from its start."""
 TAIL = 8 << 20
 """Bytes of the end of a longer one that are decoded."""

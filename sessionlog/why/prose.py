@@ -13,8 +13,16 @@ from typing import NamedTuple
 
 _LOOK = 1200
 """Characters of either end of a long text that are looked at."""
-_QUOTES = re.compile(r"```.*?(?:```|\Z)|`[^`\n]*`|“[^”\n]*”|\"[^\"\n]{0,200}\"|^>.*$", re.S | re.M)
-_ENDS = re.compile(r"(?<=[.!?:;])\s+|\n+")
+_QUOTES = r"(?s:```.*?(?:```|\Z))|`[^`\n]*`|“[^”\n]*”|\"[^\"\n]{0,200}\"|(?m:^>.*$)"
+_ENDS = r"(?<=[.!?:;])\s+|\n+"
+_HINTS = (
+    "n't", "not", "no ", "none", "stop", "giv", "gave", "unable", "fail", "stuck", "out of", "half",
+    "incomplete", "unfinished", "unresolved", "still", "block", "please", "need", "have to", "wait",
+    "broken", "hang", "crash", "cut off", "timed out", "unchanged", "nothing", "missing", "without",
+    "refused", "denied", "rejected", "killed", "full", "skipped", "remain", "i'll", "i will",
+    "let me", "going to", "break", "won't", "manage",
+)  # fmt: skip
+"""Without one of these, words cannot say that the work is not done."""
 _VERB = (
     "(?:finish|complete|fix|solve|resolve|get|make|proceed|continue|go|implement|publish|deploy"
     "|push|build|run|install|reach|access|connect|write|port|verify|test|do)"
@@ -29,7 +37,8 @@ _ABANDONED = rf"""
     \b(?:is|are|was|still)(?:n't| not)(?: \w+)? (?:implemented|ported|migrated|deployed)\b
     \b(?:remains?|is|are|was|left|still)(?: \w+)? (?:incomplete|unfinished|unresolved|half[- ]\w+)\b
     \bI(?:'m| am| was)? ?(?:could ?n[o']t|can(?:not|'t))(?: \w+){{0,2}} {_VERB}\b
-    \bI(?:'m| am| was|'ve been)? (?:not able|unable|n't able) to(?: \w+){{0,2}} {_VERB}\b
+    \bI(?:'m| am| was|'ve been)? (?:not able|unable) to(?: \w+){{0,2}} {_VERB}\b
+    \b(?:wasn't|weren't|haven't been) able to(?: \w+){{0,2}} {_VERB}\b
     \bI (?:failed|didn't manage|did not manage) to\b
     \b(?:ran|run) out of (?:ideas|options|time|steps|budget)|\bout of ideas\b
     \bno (?:progress|way forward|further ideas?)\b
@@ -100,11 +109,21 @@ def _pattern(block: str) -> re.Pattern[str]:
     return re.compile("|".join(line.strip() for line in block.strip().splitlines()), re.I)
 
 
+def is_plain(words: str) -> bool:
+    """Is there nothing in the words that could say that the work is not done?"""
+    low = words.lower().replace("’", "'")
+    return not any(hint in low for hint in _HINTS)
+
+
 def judged(words: str) -> Judged:
     """What a model's last text says of its work. Looks at both ends of a long one."""
-    text = _QUOTES.sub(" ", words[: 40 * _LOOK].replace("’", "'"))
+    most = 20 * _LOOK
+    text = words if len(words) <= 2 * most else f"{words[:most]}\n{words[-most:]}"
+    text = _pattern(_QUOTES).sub(" ", text.replace("’", "'"))
     text = text if len(text) <= 2 * _LOOK else f"{text[:_LOOK]}\n{text[-_LOOK:]}"
-    sentences = [sentence for part in _ENDS.split(text) if (sentence := part.strip(" *#-"))]
+    sentences = [
+        sentence for part in _pattern(_ENDS).split(text) if (sentence := part.strip(" *#-"))
+    ]
     success = next((i for i, said in enumerate(sentences) if _succeeds(said)), None)
     abandoned = _first(_ABANDONED, sentences)
     hindered = _first(_HINDERED, sentences) is not None

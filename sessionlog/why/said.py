@@ -103,7 +103,7 @@ def _in_call(why: Why) -> tuple[str, str]:
 
 
 def _tool(call: Flight, count: int) -> str:
-    return visible(call.tool) + (f" and {count - 1} more" if count > 1 else "")
+    return visible(call.tool) + (f" (+{count - 1} more)" if count > 1 else "")
 
 
 def _not_known(why: Why) -> tuple[str, str]:
@@ -210,7 +210,7 @@ def _after(why: Why) -> str:
     progress = why.progress
     if not progress.messages or progress.seconds < 1:
         return ""
-    last = "" if progress.files is None else f", {_count(progress.files, 'file')} changed"
+    last = f", {_count(progress.files, 'file')} changed" if progress.files else ""
     spent = took(progress.seconds)
     return f"After {spent}, {_count(progress.calls, 'call')}{last}"
 
@@ -231,7 +231,7 @@ def statements(why: Why, clock: Clock = clock_of) -> tuple[Statement, ...]:
     if words:
         head.append(Statement("", level, words))
     groups = (
-        [*_flying(why, clock), _log_end(why), _writer(why), *_evidence(why)],
+        [*_flying(why, clock), _log_end(why), *_writer(why), *_evidence(why)],
         [*_error(why), *_repeats(why), *_retried(why)],
         [*_gaps(why, clock), *_reset(why), *_damages(why), *_got(why)],
         [*_set_out(why)],
@@ -266,10 +266,11 @@ def _log_end(why: Why) -> Statement:
     return Statement("log end", "", visible(why.ending.evidence), *place)
 
 
-def _writer(why: Why) -> Statement:
+def _writer(why: Why) -> Iterator[Statement]:
     if why.alive:
-        return Statement("writer", "", f"alive: {visible(why.alive)}")
-    return Statement("writer", "", "not needed" if why.ending.ended else "no sign of one")
+        yield Statement("writer", "", f"alive: {visible(why.alive)}")
+    elif not why.ending.ended:
+        yield Statement("writer", "", "no sign of one that lives")
 
 
 def _evidence(why: Why) -> Iterator[Statement]:
@@ -278,7 +279,10 @@ def _evidence(why: Why) -> Iterator[Statement]:
         yield Statement("cause", "", "not in the log")
         return
     yield Statement("cause", level_of(why), words)
+    told = headline(why)[1]
     for said in why.evidence:
+        if said.says == told:
+            continue
         yield Statement("", "", clip(said.says, _SENTENCE), said.n, said.line, said.offset)
 
 
@@ -339,7 +343,7 @@ def _got(why: Why) -> Iterator[Statement]:
     told = [_count(progress.messages, "message"), _count(progress.calls, "call")]
     if progress.errors:
         told.append(f"{progress.errors:,} failed")
-    if progress.files is not None:
+    if progress.files:
         told.append(f"{_count(progress.files, 'file')} changed")
     yield Statement("got", "", ", ".join(told))
 

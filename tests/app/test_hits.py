@@ -225,7 +225,7 @@ def test_a_view_without_hits_takes_every_key() -> None:
     view.scroll(-3)
     view.put(4)
     assert not view.next_log(1)
-    assert view.hit is None
+    assert (view.hit, view.top) == (None, 0)
 
 
 # -- lines -----------------------------------------------------------------------------------

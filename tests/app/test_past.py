@@ -156,8 +156,8 @@ def test_rows_before_a_reset_are_in_context_until_it_is_there(tmp_path: Path) ->
 
 
 def test_the_end_is_told_only_when_all_of_the_log_is_there(tmp_path: Path) -> None:
-    log = Log(str(build.log(tmp_path / "a.jsonl", [build.message("user", "a"), build.request("c")])),
-              Native())  # fmt: skip
+    lines = [build.message("user", "a"), build.request("c")]
+    log = Log(str(build.log(tmp_path / "a.jsonl", lines)), Native())
     past = PastTimeline(log, counted(log))
     past.judge(None)
     for size, sign, ended in zip(moments(log), ("user", "open"), (False, True), strict=True):

@@ -66,7 +66,8 @@ def test_failures_are_the_crosses_of_the_timeline(tmp_path: Path) -> None:
         build.codex_call("c2"), build.codex_output("c2", code=2),
     ])  # fmt: skip
     claude = build.log(tmp_path / build.CLAUDE_FILE, [
-        build.claude_user("Fix it"), build.claude_call("c1"), build.claude_result("c1", failed=True),
+        build.claude_user("Fix it"), build.claude_call("c1"),
+        build.claude_result("c1", failed=True),
     ])  # fmt: skip
     for path, count in ((native, 2), (codex, 1), (claude, 1)):
         assert failed(path) == failed_rows(path) == count

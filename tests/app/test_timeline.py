@@ -15,6 +15,7 @@ from sessionlog.errors import NotALog
 from sessionlog.formats.base import TROUBLE
 from sessionlog.formats.native import Native
 from sessionlog.marks import Marks
+from sessionlog.needle import Needle
 from sessionlog.reader import load
 from sessionlog.source import format_of
 from sessionlog.text import width as columns_of
@@ -22,7 +23,7 @@ from sessionlog.window import CHUNK, Log
 from tui.destination import time_of_day
 from tui.folds import Filter
 from tui.lines import fitted
-from tui.needle import Needle
+from tui.looking import in_row, may_hold
 from tui.row_lines import Clock, Columns, Look, height_of, lines_of
 from tui.rows import Row
 from tui.timeline import Pos, Seeking, Timeline
@@ -557,9 +558,16 @@ def test_text_is_found_in_every_spelling(
     made = timeline(tmp_path, [far, data, build.message("user", "y")])
     looked = Needle(needle)
     strip = made.log.strip
-    pos = looked_for(made.seek((0, 0), looked.in_row, True, lambda k: looked.in_chunk(strip, k)))
+    pos = looked_for(
+        made.seek(
+            (0, 0),
+            lambda row: in_row(looked, row, made.log.raw),
+            True,
+            lambda k: may_hold(looked, strip, k),
+        )
+    )
     assert (pos == (1, 0)) is hit
-    assert any(looked.in_chunk(strip, k) for k in range(made.chunks)) is (hit or needle == "at")
+    assert any(may_hold(looked, strip, k) for k in range(made.chunks)) is (hit or needle == "at")
 
 
 def test_hits_are_underlined_where_they_stand(tmp_path: Path) -> None:

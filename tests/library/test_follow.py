@@ -42,6 +42,20 @@ def test_growth_replacement_and_deletion_are_told_apart(tmp_path: Path) -> None:
     assert not folder.look()
 
 
+def test_a_log_that_may_be_read_now_or_was_written_over_in_its_old_time_is_told_of(
+    tmp_path: Path,
+) -> None:
+    readable, rewritten = (build.log(tmp_path / f"{n}.jsonl", build.healthy()) for n in "ab")
+    readable.chmod(0o000)
+    folder = Folder([str(tmp_path)])
+    folder.look()
+    readable.chmod(0o600)
+    seen = rewritten.stat()
+    rewritten.write_bytes(rewritten.read_bytes().replace(b"Begin", b"Ended"))
+    os.utime(rewritten, ns=(seen.st_atime_ns, seen.st_mtime_ns))
+    assert sorted(folder.look().changed) == [str(readable), str(rewritten)]
+
+
 def test_a_hint_is_looked_at_alone(tmp_path: Path) -> None:
     one, two = (build.log(tmp_path / f"{name}.jsonl", build.healthy()) for name in "ab")
     folder = Folder([str(tmp_path)])

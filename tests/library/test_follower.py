@@ -305,7 +305,7 @@ def test_the_format_may_tell_itself_late(tmp_path: Path) -> None:
 def test_a_big_log_comes_in_batches(tmp_path: Path) -> None:
     path = long_log(tmp_path / "a.jsonl")
     follower = Follower(str(path))
-    follower.MOST = 10_000  # type: ignore[misc]
+    follower.MOST = 10_000
     batch = follower.look()
     assert batch.behind
     assert 0 < len(batch.records) < 200

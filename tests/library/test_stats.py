@@ -62,6 +62,16 @@ def test_the_numbers_are_those_of_check(tmp_path: Path, name: str, lines: list[b
     assert_like_check(build.log(tmp_path / name, lines, tail=b'{"kind":"mess'))
 
 
+def test_a_line_that_is_no_record_for_check_is_none_here(tmp_path: Path) -> None:
+    deep = b'{"kind":"event","at":"","event":' + b'{"a":' * 300 + b"1" + b"}" * 301 + b"\n"
+    assert_like_check(
+        build.log(tmp_path / "20261127-220000.jsonl", [
+            build.meta(), deep, b"[1]\n", b'{"kind":"reset","n":NaN}\n', b"\xff\n", b"\n",
+            build.message("user", "go").replace(b"go", b"g\xff"), *build.healthy(),
+        ])
+    )  # fmt: skip
+
+
 def test_a_call_takes_from_its_request_to_its_response(tmp_path: Path) -> None:
     log = build.log(tmp_path / build.CLAUDE_FILE, [
         build.claude_user("Fix it"), build.claude_call("c1", seconds=2),
@@ -131,10 +141,10 @@ def test_the_call_that_ran_when_the_log_ended_is_named(tmp_path: Path) -> None:
 
 
 def test_edits_name_the_files_that_they_changed(tmp_path: Path) -> None:
-    def edit(id: str, path: str, **more: str) -> list[bytes]:
+    def edit(id: str, path: str, failure: str | None = None) -> list[bytes]:
         arguments = f'{{"path":"{path}","old":"a","new":"b"}}'
         return [build.request(id, "edit_file", arguments),
-                build.response(id, "edit_file", arguments, **more)]  # fmt: skip
+                build.response(id, "edit_file", arguments, failure=failure)]  # fmt: skip
 
     log = build.log(tmp_path / "20261127-220000.jsonl", [
         build.meta(), *edit("c1", "a.go"), *edit("c2", "a.go"), *edit("c3", "b.go"),

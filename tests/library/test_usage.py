@@ -80,10 +80,9 @@ def test_subagents_are_named_apart_and_once_in_the_total(tmp_path: Path) -> None
         build.claude_user("Fix it"),
         claude("a", 50, 2),
         inside,
-        build.claude_line("progress", 4, data={
-            "type": "agent_progress", "agentId": "ab1", "message": {"type": "assistant", "message": {
-                "id": "t", "model": "m", "usage": {"input_tokens": 1, "output_tokens": 2}}},
-        }),
+        build.claude_line("progress", 4, data={"type": "agent_progress", "agentId": "ab1",
+            "message": {"type": "assistant", "message": {
+                "id": "t", "model": "m", "usage": {"input_tokens": 1, "output_tokens": 2}}}}),
     ])  # fmt: skip
     beside = tmp_path / build.CLAUDE_ID / "subagents" / "agent-ab1.jsonl"
     build.log(beside, [
@@ -99,6 +98,7 @@ def test_subagents_are_named_apart_and_once_in_the_total(tmp_path: Path) -> None
     assert stats.side_tokens.output == 5 + 2 + 3
     own = alone(beside)  # by itself it is a run like any
     assert (own.tokens, own.side_tokens) == (Tokens(30, 10, 0, 3), None)
+    assert own.side.messages == 0
     assert (own.counts.messages, own.counts.users, own.counts.assistants) == (4, 1, 3)
 
 
@@ -269,6 +269,7 @@ def test_a_native_fork_its_parent_and_its_resumed_log_count_once(tmp_path: Path)
     ])  # fmt: skip
     fork = build.log(tmp_path / "20261127-230000.jsonl", [
         build.meta("20261127-230000", forkedFrom={"id": "20261127-220000", "at": 3}), *common,
+        build.message("user", "Try again.", 3700),
     ])  # fmt: skip
     resumed = build.log(tmp_path / "20261127-231000.jsonl", [
         build.meta("20261127-231000", resumedFrom="20261127-230000", seconds=4200),
@@ -278,9 +279,9 @@ def test_a_native_fork_its_parent_and_its_resumed_log_count_once(tmp_path: Path)
     assert sum(s.tokens.input for s in stats if s.tokens) == 300 + 100 + 50
     whole = total(stats)
     assert whole.tokens == Tokens(350, 35)
-    assert (whole.counts.messages, whole.counts.calls) == (4 + 0 + 1, 1)
+    assert (whole.counts.messages, whole.counts.calls) == (4 + 1 + 1, 1)
     alone_fork = total(counted(fork))
-    assert (alone_fork.counts.messages, alone_fork.tokens) == (3, Tokens(100, 10))
+    assert (alone_fork.counts.messages, alone_fork.tokens) == (4, Tokens(100, 10))
 
 
 def test_a_codex_fork_that_replays_its_parent_counts_only_what_is_new(tmp_path: Path) -> None:
@@ -298,7 +299,8 @@ def test_a_codex_fork_that_replays_its_parent_counts_only_what_is_new(tmp_path: 
 
     parent = build.log(tmp_path / build.CODEX_FILE, [build.codex_meta(), *run(0)])
     fork = build.log(tmp_path / f"rollout-2026-11-27T23-00-00-{other}.jsonl", [
-        build.codex_meta(other, 3600, forked_from_id=build.CODEX_ID), build.codex_meta(seconds=3600),
+        build.codex_meta(other, 3600, forked_from_id=build.CODEX_ID),
+        build.codex_meta(seconds=3600),
         *run(3600), build.codex_said("user", "More", seconds=3700), codex_count(400, 100, 3710),
     ])  # fmt: skip
     whole = total(counted(parent, fork)).tokens

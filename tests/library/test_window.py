@@ -152,6 +152,90 @@ def test_a_log_that_is_replaced_shrinks_or_goes_is_noticed(tmp_path: Path) -> No
     assert log.chunk(0).damages  # what was open can still be read
 
 
+def texts_of(log: Log) -> list[str]:
+    records = [r for number in range(log.chunks) for r in log.chunk(number).records]
+    return [r.payload.text for r in records if isinstance(r.payload, Message)]
+
+
+def test_a_log_cut_and_grown_past_its_size_between_two_looks_is_noticed(tmp_path: Path) -> None:
+    path = build.log(tmp_path / "a.jsonl", lines_of_many_sizes())
+    log = opened(path)
+    before = texts_of(log)
+    os.truncate(path, path.stat().st_size - 10)
+    with path.open("ab") as file:
+        file.write(b'"}}\n' + build.message("user", "after the cut"))
+    assert log.refresh().kind == "replaced"
+    assert texts_of(log) == texts_of(opened(path)) != before
+
+
+def test_other_bytes_of_equal_length_are_noticed_where_they_were_shown(tmp_path: Path) -> None:
+    path = build.log(tmp_path / "a.jsonl", [build.message("bot", "x" * 60_000)] * 9)
+    log = opened(path)
+    log.chunk(3)
+    os.utime(path)
+    assert log.refresh().kind == "none"  # another time, the same bytes
+    for offset, kind in ((100_000, "none"), (250_000, "replaced")):
+        with path.open("r+b") as file:
+            file.seek(offset)
+            file.write(b"y")
+        assert log.refresh().kind == kind
+    assert texts_of(log) == texts_of(opened(path))
+
+
+def test_what_takes_the_place_of_a_log_and_is_none_leaves_the_old_one_open(tmp_path: Path) -> None:
+    path = build.log(tmp_path / "a.jsonl", build.healthy())
+    log = opened(path)
+    before = texts_of(log)
+    path.unlink()
+    os.mkfifo(path)
+    assert [log.refresh().kind for _ in range(2)] == ["gone", "gone"]
+    assert texts_of(log) == before
+    path.unlink()
+    build.log(path, build.healthy("new")[:2])
+    assert log.refresh().kind == "replaced"
+    assert texts_of(log) == ["Begin."]
+
+
+def test_a_change_while_a_look_reads_is_noticed_by_the_next_at_the_latest(tmp_path: Path) -> None:
+    lines = lines_of_many_sizes()
+    path = build.log(tmp_path / "a.jsonl", lines)
+    other = b"".join(lines_of_many_sizes(seed=8))
+    changes: list[bytes] = []
+
+    def read(fd: int, length: int, offset: int) -> bytes:
+        if changes:
+            path.write_bytes(changes.pop())
+        return os.pread(fd, length, offset)
+
+    log = Log(str(path), Native(), read)
+    texts_of(log)
+    with path.open("ab") as file:
+        file.write(build.message("user", "more"))
+    changes.append(other * 2)
+    kinds = [log.refresh().kind for _ in range(2)]
+    assert "replaced" in kinds
+    assert texts_of(log) == texts_of(opened(path))
+
+
+def test_a_long_line_in_writing_is_not_looked_through_at_each_growth(tmp_path: Path) -> None:
+    path = build.log(tmp_path / "a.jsonl", [build.meta()], b'{"kind":"message","x":"')
+    taken: list[int] = []
+
+    def read(fd: int, length: int, offset: int) -> bytes:
+        taken.append(length)
+        return os.pread(fd, length, offset)
+
+    log = Log(str(path), Native(), read)
+    costs = []
+    for _ in range(20):
+        with path.open("ab") as file:
+            file.write(b"x" * 500_000)
+        taken.clear()
+        assert log.refresh().first == 0
+        costs.append(sum(taken))
+    assert max(costs) < 1_000_000
+
+
 def test_what_is_kept_is_bounded_by_count_and_by_bytes(tmp_path: Path) -> None:
     log = opened(build.log(tmp_path / "a.jsonl", [build.message("bot", "x" * 60_000)] * 300))
     for number in range(log.chunks):

@@ -54,7 +54,7 @@ class Actions:
     def method(self, id: str) -> Callable[[], object]:
         """What does the command: a method here, else one of the pane, else of the timeline."""
         at = self._at
-        own = getattr(self, id, None)
+        own = getattr(self, id, None) or getattr(at.sheets, id, None)
         if own is None and at.view.focus == DETAIL and id in _DETAIL:
             return lambda: _DETAIL[id](at.detail)
         pane = at.sessions if at.view.focus == LIST else at.timeline
@@ -66,6 +66,14 @@ class Actions:
         at = self._at
         if id in ("fork", "repair"):
             return self._not_acting(id)
+        if id in ("why", "replay", "stats") and self._target is None:
+            return f"{id}: no session is selected"
+        if id in ("why", "replay", "stats") and self._target and self._target.status is None:
+            return f"{id}: this is no session log"
+        if id == "turn_bell":
+            running = self._target is not None and self._target.status is Status.RUNNING
+            rings = self._target is not None and self._at.bells.mode(self._target.path) != "off"
+            return "" if running or rings else "bell: this run has stopped already"
         if id in ("copy_id", "copy_path", "open") and at.view.focus == LIST:
             return "" if at.sessions.selected else "no session is selected"
         if id in _NEEDS_ROW and at.timeline.row is None:
@@ -203,9 +211,17 @@ class Actions:
         """The reset before."""
         self._at.timeline.next_reset(forward=False)
 
+    def find_next(self) -> None:
+        """The next hit: of the detail while there is one, then of the next row."""
+        at = self._at
+        if at.view.focus != DETAIL or not at.detail.find_next():
+            at.timeline.find_next()
+
     def find_prev(self) -> None:
         """The hit before."""
-        self._at.timeline.find_next(forward=False)
+        at = self._at
+        if at.view.focus != DETAIL or not at.detail.find_prev():
+            at.timeline.find_next(forward=False)
 
     # -- find and filter -----------------------------------------------------------------------
 
@@ -234,6 +250,7 @@ class Actions:
             at.sessions.set_filter(text=text)
         elif purpose == "find":
             at.timeline.find(text)
+            at.detail.mark(at.timeline.needle)
         elif purpose == "goto" and text:
             at.timeline.goto(text)
         elif purpose == "tool":
@@ -307,11 +324,15 @@ class Actions:
 
     def fork(self) -> None:
         """Preview a fork at the row, or of the whole session."""
-        from tui.screens.fork import ForkDialog
-
         entry, row = self._target, self._row if self._at.view.focus != LIST else None
         if entry is not None:
-            self._at.app.push_screen(ForkDialog(entry, row, self._at.now), self._at.made)
+            self.fork_at(entry, row=row)
+
+    def fork_at(self, entry: Entry, at: int = 0, row: Row | None = None) -> None:
+        """Preview a fork after message `at`, else at a row, else at the end."""
+        from tui.screens.fork import ForkDialog
+
+        self._at.app.push_screen(ForkDialog(entry, row, self._at.now, at), self._at.made)
 
     def repair(self) -> None:
         """Preview a repair."""
@@ -320,6 +341,14 @@ class Actions:
         entry = self._target
         if entry is not None:
             self._at.app.push_screen(RepairDialog(entry, self._at.now), self._at.made)
+
+    def turn_bell(self) -> None:
+        """Ring when the run stops or falls silent, tell the desktop too, or neither."""
+        entry = self._target
+        if entry is not None:
+            mode = self._at.bells.turn(entry, self._at.now.timestamp())
+            when = "" if mode == "off" else " when this run stops or is silent for 5 minutes"
+            self._at.status.answer(f"bell: {mode}{when}")
 
     def copy_row(self) -> None:
         """Copy the row as it reads."""

@@ -7,7 +7,7 @@ here take them. What each key does stands in `actions`, where the panes are in `
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
@@ -25,6 +25,7 @@ from sessionlog.listing import glance, ordered
 from sessionlog.records import Entry, Status
 from sessionlog.window import Log
 from tui import commands, messages, workers
+from tui.bells import Bells
 from tui.entries import home
 from tui.keys import Keys
 from tui.layout import NARROW, PaneLayout, View
@@ -35,6 +36,7 @@ from tui.row_lines import CLOCKS, Clock
 from tui.screens.actions import Actions
 from tui.screens.front import is_in_front
 from tui.screens.open_session import OpenSession
+from tui.screens.sheets import Sheets
 from tui.widgets import timeline_told as told
 from tui.widgets.detail_pane import DetailPane
 from tui.widgets.key_line import KeyLine
@@ -63,7 +65,7 @@ class Browser(Screen[None], inherit_bindings=False):
     def __init__(self, catalogue: workers.Catalogue, *, clock: Callable[[], float]) -> None:
         super().__init__()
         self._catalogue = catalogue
-        self._clock = clock
+        self.clock = clock
         self._known = dict(catalogue.begun())
         self._listed = False
         """All that was there at the start is in the list."""
@@ -75,8 +77,10 @@ class Browser(Screen[None], inherit_bindings=False):
             "timeline" if lone else "list", has_list=not lone, has_log=bool(self._known)
         )
         self.session = OpenSession(self)
+        self.sheets = Sheets(self)
+        self.bells = Bells()
         self.panes = PaneLayout(self.view)
-        self.bar = TopBar([home(place) for place in catalogue.places], id="bar", clock=clock)
+        self.bar = self.new_bar()
         self.sessions = SessionList(id="list", clock=clock)
         self.header = StopHeader(id="header", now=lambda: self.now)
         self.timeline = TimelineView(id="timeline", now=clock)
@@ -87,6 +91,17 @@ class Browser(Screen[None], inherit_bindings=False):
         self.keys = KeyLine(self.actions.refused, id="keys")
         self.prompt: Prompt | None = None
         """Made when something is asked for the first time."""
+
+    def new_bar(self) -> TopBar:
+        """The top line; each screen has one of its own."""
+        bar = TopBar([home(place) for place in self._catalogue.places], id="bar", clock=self.clock)
+        bar.count(self.entries)
+        return bar
+
+    @property
+    def entries(self) -> list[Entry]:
+        """The sessions that are known, newest first."""
+        return ordered(self._known.values())
 
     @property
     def layout(self) -> Layout:
@@ -123,7 +138,7 @@ class Browser(Screen[None], inherit_bindings=False):
     @property
     def now(self) -> datetime:
         """The time, aware."""
-        return datetime.fromtimestamp(self._clock(), UTC)
+        return datetime.fromtimestamp(self.clock(), UTC)
 
     # -- workers -------------------------------------------------------------------------------
 
@@ -154,7 +169,15 @@ class Browser(Screen[None], inherit_bindings=False):
         for path in message.gone:
             self._known.pop(path, None)
         self._known.update((entry.path, entry) for entry in message.entries)
+        self._ring(message.entries)
         self._list()
+
+    def _ring(self, entries: Iterable[Entry]) -> None:
+        for ring in self.bells.see(entries, self.clock()):
+            self.status.warn(ring.words)
+            self.app.bell()
+            if ring.notice:
+                self.app.post_message(messages.Notify(ring.words))
 
     @on(messages.LogGrew)
     def _grew(self, message: messages.LogGrew) -> None:
@@ -190,7 +213,7 @@ class Browser(Screen[None], inherit_bindings=False):
 
     def _list(self) -> None:
         """Give the list and the bar the sessions as they are known now."""
-        entries = ordered(self._known.values())
+        entries = self.entries
         self.sessions.looked = None
         if not entries and not self._catalogue.rest:
             self.sessions.looked = looked_in(self._catalogue.places)
@@ -269,7 +292,8 @@ class Browser(Screen[None], inherit_bindings=False):
         """What changes with the clock alone."""
         if self.view.live:
             self.header.refresh()
-        if int(self._clock()) % 60 == 0:
+        self._ring(self._known.values())
+        if int(self.clock()) % 60 == 0:
             self.bar.refresh()
             self.sessions.refresh()
 

@@ -22,10 +22,13 @@ class ForkDialog(PlanDialog):
 
     doing = "fork"
 
-    def __init__(self, entry: Entry, row: Row | None, now: datetime | None = None) -> None:
+    def __init__(
+        self, entry: Entry, row: Row | None, now: datetime | None = None, at: int = 0
+    ) -> None:
+        """Begins with a cut after message `at`; 0: at the row, or the end where there is none."""
         super().__init__(entry, now)
         self._row = row
-        self._at = 0
+        self._at = at
 
     def planned(self, session: Session) -> previews.Plan:
         """The plan at the cut. Raises NotPossible."""

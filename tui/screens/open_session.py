@@ -51,6 +51,7 @@ class OpenSession:
         self.entry, self.log = entry, None
         self._writer, self._is_gone, self._grew = "", False, float("-inf")
         at.detail.show(None, None)
+        at.detail.mark(None)
         try:
             self.log = open_log(entry)
         except SessionLogError as error:

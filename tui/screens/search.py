@@ -7,9 +7,10 @@ the browser's `SearchState`, so the screen comes back as it was left.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Protocol
 
 from textual import events, on
 from textual.geometry import Region
@@ -18,6 +19,7 @@ from textual.timer import Timer
 from textual.widget import Widget
 
 from sessionlog.errors import SessionLogError
+from sessionlog.hit import Hit, Progress
 from sessionlog.needle import Needle
 from sessionlog.numbers import resolve
 from sessionlog.query import Query, filters, parse_query
@@ -45,6 +47,20 @@ _LOOK = 0.06
 _QUERY_KEYS = (
     ("enter", "to the hits"), ("ctrl+t", "case"), ("ctrl+r", "regex"), ("esc", "stop, then leave"),
 )  # fmt: skip
+
+
+class Search(Protocol):
+    """What searches: the library's `search_logs`."""
+
+    def __call__(
+        self,
+        sessions: Iterable[Entry],
+        query: Query,
+        stopped: workers.Stopped,
+        /,
+        *,
+        most: int | None,
+    ) -> Iterator[Hit | Progress]: ...
 
 
 class SearchSheet(Sheet[Place | None]):
@@ -81,6 +97,7 @@ class SearchSheet(Sheet[Place | None]):
         *,
         clock: Callable[[], float] = time.time,
         word: str = "",
+        search: Search = search_logs,
     ) -> None:
         """`entries`: the logs to search, newest first. `word` is the query where `state` has none
         yet. `clock`: now, as POSIX seconds."""
@@ -88,6 +105,7 @@ class SearchSheet(Sheet[Place | None]):
         self._entries = tuple(entries)
         self._state = state
         self._now = clock
+        self._searched = search
         state.text = state.text or visible(word)
         self.query_line = QueryLine(state.text, id="query")
         self.hits = HitList(state.view, id="hits", clock=clock)
@@ -199,7 +217,7 @@ class SearchSheet(Sheet[Place | None]):
         entries, known = self._state.rest()
 
         def read(post: workers.Post, stopped: workers.Stopped) -> None:
-            found = search_logs(entries, query, stopped, most=KEPT)
+            found = self._searched(entries, query, stopped, most=KEPT)
             for batch in batches(found, time.monotonic, known):
                 if stopped():
                     return

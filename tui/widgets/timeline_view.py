@@ -15,10 +15,12 @@ from textual.timer import Timer
 
 from sessionlog.formats.base import RESET, TROUBLE, USER
 from sessionlog.marks import Marks
+from sessionlog.needle import Needle
 from sessionlog.window import Change, Log
 from tui.counting import Counting
 from tui.destination import destination
 from tui.folds import Filter
+from tui.landing import uncovered
 from tui.lines import Line
 from tui.looking import Searcher
 from tui.row_lines import CLOCKS, Clock, ClockMode
@@ -223,11 +225,10 @@ class TimelineView(LineWidget, can_focus=True):
 
     def toggle_follow(self) -> None:
         """Stick to the last row, or let it go."""
-        if self.following:
-            self._follow(False)
-            self.refresh()
-        else:
-            self.end()
+        if not self.following:
+            return self.end()
+        self._follow(False)
+        self.refresh()
 
     def _move(self, act: Callable[[Viewport], None]) -> None:
         view = self._view
@@ -285,6 +286,18 @@ class TimelineView(LineWidget, can_focus=True):
             self._search.find(text, view.timeline, view.cursor)
         self.refresh()
 
+    def mark(self, text: str, ignore_case: bool) -> None:
+        """Mark a text that was found elsewhere; finding goes on with it."""
+        view = self._view
+        if view is not None and view.cursor is not None:
+            self._search.find(text, view.timeline, view.cursor, ignore_case)
+        self.refresh()
+
+    @property
+    def needle(self) -> Needle | None:
+        """What is looked for, and marked in rows."""
+        return self._search.needle
+
     def find_next(self, forward: bool = True) -> None:
         """To the next row that holds the text."""
         view = self._view
@@ -331,9 +344,12 @@ class TimelineView(LineWidget, can_focus=True):
             self._move(lambda view: view.to(pos))
 
     def go(self, offset: int, part: int = 0) -> None:
-        """To the row that a byte of the log is in, or the shown one before it."""
+        """To the row of the record there; what hides it (a filter, a fold) is taken away."""
         view = self._view
-        pos = view.timeline.find_place((offset, part)) if view else None
+        if view is None:
+            return
+        pos = uncovered(view.timeline, (offset, part))
+        view.renew()
         if pos is not None:
             self._move(lambda view: view.to(pos))
 
@@ -384,6 +400,16 @@ class TimelineView(LineWidget, can_focus=True):
     def _set_clock(self, timeline: Timeline | None, mode: ClockMode) -> None:
         started = timeline.started() if timeline and mode == "start" else ""
         self._clock = Clock(mode, started, self._clock.zone)
+
+    @property
+    def clock(self) -> Clock:
+        """How times are told."""
+        return self._clock
+
+    @property
+    def at_end(self) -> bool:
+        """Is the cursor on the last row it can be on?"""
+        return self._view is None or self._view.at_end
 
     @property
     def clock_name(self) -> str:

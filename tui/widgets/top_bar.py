@@ -28,10 +28,14 @@ class TopBar(LineWidget):
         self._oldest = ""
 
     def update(self, entries: Sequence[Entry]) -> None:
-        """Count the sessions. O(sessions)."""
+        """Count the sessions anew. O(sessions)."""
+        self.count(entries)
+        self.refresh()
+
+    def count(self, entries: Sequence[Entry]) -> None:
+        """Count the sessions before the first paint."""
         self._counts = Counter(map(state_of, entries))
         self._oldest = min((e.started for e in entries if e.started), default="")
-        self.refresh()
 
     def lines(self, width: int, height: int) -> list[Line]:
         """The bar; or, where there is no room for the panes, one line that asks for more."""

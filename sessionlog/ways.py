@@ -1,0 +1,83 @@
+"""Where a log that is a tree leaves a branch, found while the log is counted through.
+
+A record whose parent is not the record before it goes back to an earlier place: all between that
+place and itself is left behind. `branch` tells the same of records in memory; this looks at raw
+lines, and remembers only where the conversation turned.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+
+from sessionlog import window
+from sessionlog.formats.base import Tree
+from sessionlog.window import CHUNK, Strip
+
+Stretch = tuple[int, int]
+"""Byte offsets, the end not included."""
+_FAR = 20_000
+"""Chunks of a log that are looked through for parents, over all; then turns are not followed."""
+
+
+class Ways:
+    """The stretches that one log's turns left, as far as it was looked through."""
+
+    def __init__(self, form: Tree) -> None:
+        self._form = form
+        self._keys: list[str | None] = [""]
+        """Of the last record before chunk k; None: not known."""
+        self.left: list[Stretch] = []
+        """(where the older parent ends, where the turn stands) of each turn; from 0 where the
+        parent is not there."""
+        self._budget = _FAR
+
+    def restart(self, first: int) -> None:
+        """Forget the chunks from `first` on."""
+        del self._keys[first + 1 :]
+        turns = [turn for _, turn in self.left]
+        del self.left[bisect_left(turns, first * CHUNK) :]
+
+    def take(self, strip: Strip, found: window.Stretch, lines: list[bytes]) -> None:
+        """Look at the lines of the next chunk."""
+        key, offset = self._keys[-1], found.offset
+        for index, data in enumerate(lines):
+            cut = found.cut and index == len(lines) - 1
+            linked = self._form.link(data) if cut or data.endswith(b"}") else None
+            if linked is not None:
+                if key is not None and linked[1] != key and self._budget > 0:
+                    self.left.append((self._end_of(linked[1], strip, offset), offset))
+                key = linked[0]
+            elif cut:
+                key = None  # its links are out of sight
+            offset += len(data) + 1
+        self._keys.append(key)
+
+    def _end_of(self, key: str, strip: Strip, before: int) -> int:
+        """Where the line of the last record of that key before an offset ends; 0: nowhere."""
+        if not key:
+            return 0
+        word = b'"%s"' % key.encode()
+        for number in range(before // CHUNK, -1, -1):
+            self._budget -= 1
+            found = strip.stretch(number)
+            if word in found.data:
+                end = self._in(found, key, before)
+                if end:
+                    return end
+            if self._budget <= 0:
+                break
+        return 0
+
+    def _in(self, found: window.Stretch, key: str, before: int) -> int:
+        end, offset = 0, found.offset
+        lines = found.data.split(b"\n")
+        for index, data in enumerate(lines):
+            cut = found.cut and index == len(lines) - 1
+            after = found.end + 1 if cut else offset + len(data) + 1
+            if offset >= before:
+                break
+            linked = self._form.link(data) if cut or data.endswith(b"}") else None
+            if linked is not None and linked[0] == key:
+                end = after
+            offset = after
+        return end

@@ -1,0 +1,164 @@
+"""The full screens that open in front of the browser, and what it does with their answers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sessionlog.errors import SessionLogError
+from sessionlog.marks import Marks
+from sessionlog.records import Entry
+from tui import commands
+from tui.opening import is_alive, open_log
+from tui.screens.front import is_in_front
+from tui.words import seconds_of
+
+if TYPE_CHECKING:
+    from sessionlog.pace import Pace
+    from tui.screens.browser import Browser
+    from tui.screens.replay import Left
+    from tui.screens.why import Asked
+    from tui.searching import Place, SearchState
+
+BACK = 600.0
+"""Seconds before the end from which the last minutes are replayed."""
+
+
+class Sheets:
+    """One method a screen; each is imported when it is asked for."""
+
+    def __init__(self, browser: Browser) -> None:
+        self._at = browser
+        self._search: SearchState | None = None
+
+    @property
+    def _target(self) -> Entry | None:
+        at = self._at
+        return at.sessions.selected if at.view.focus == commands.LIST else at.entry
+
+    def _show(self, entry: Entry) -> None:
+        """Have the session open, the timeline with the focus."""
+        self._at.sessions.select(entry.path)
+        self._at.open(entry)
+        if self._at.view.focus == commands.LIST:
+            self._at.focus_pane(commands.TIMELINE)
+
+    # -- why -----------------------------------------------------------------------------------
+
+    def why(self) -> None:
+        """Why the run stopped."""
+        from tui.screens.why import WhySheet
+
+        at, entry = self._at, self._target
+        if entry is None:
+            return
+        tell = at.clock_of(at.timeline.clock_name)
+        refused = {id: at.actions.refused(id) for id in ("fork", "repair")}
+        sheet = WhySheet(at.new_bar(), entry, now=lambda: at.now, clock=tell, refused=refused)
+        at.app.push_screen(sheet, lambda asked: self._after_why(entry, asked))
+
+    def _after_why(self, entry: Entry, asked: Asked | None) -> None:
+        if asked is None:
+            return
+        self._show(entry)
+        if asked.what == "row":
+            self._at.timeline.go(asked.offset)
+        elif asked.what == "fork":
+            self._at.actions.fork_at(entry, asked.at)
+        elif asked.what == "repair":
+            self._at.actions.repair()
+        elif asked.what == "replay":
+            self._replay(entry, self._minutes_ago())
+
+    def _minutes_ago(self) -> int | None:
+        """The byte of the log at which its last minutes begin."""
+        timeline = self._at.timeline.timeline
+        end = seconds_of(timeline.ended()) if timeline else None
+        pos = timeline.at_time(end - BACK) if timeline and end is not None else None
+        return timeline.row(pos).place[0] if timeline and pos is not None else None
+
+    # -- replay --------------------------------------------------------------------------------
+
+    def replay(self) -> None:
+        """Play the log from the cursor on; from its end there is nothing to play, so from its
+        start."""
+        at, entry = self._at, self._target
+        if entry is None:
+            return
+        is_open = at.view.focus != commands.LIST and not at.timeline.at_end
+        row = at.timeline.row if is_open else None
+        self._replay(entry, row.place[0] if row else None)
+
+    def _replay(self, entry: Entry, offset: int | None, pace: Pace | None = None) -> None:
+        from tui.screens.replay import Replay
+
+        at = self._at
+        try:
+            log = open_log(entry)
+        except SessionLogError as error:
+            at.status.answer(str(error))
+            return
+        if not any(log.chunk(number).records for number in range(min(log.chunks, 2))):
+            log.close()
+            at.status.answer("replay: nothing was written to this log")
+            return
+        timeline = at.timeline.timeline
+        is_open = timeline is not None and at.entry is not None and at.entry.path == entry.path
+        marks = timeline.marks if timeline is not None and is_open else Marks(log.form)
+        sheet = Replay(
+            at.new_bar(), entry, log, marks, offset=offset, alive=is_alive(entry), pace=pace,
+            clock=at.timeline.clock, now=at.clock,
+        )  # fmt: skip
+        at.app.push_screen(sheet, lambda left: self._after_replay(entry, left))
+
+    def _after_replay(self, entry: Entry, left: Left | None) -> None:
+        if left is None:
+            return
+        if left.made:
+            self._at.made(left.made)
+            return
+        self._show(entry)
+        if left.offset is not None:
+            self._at.timeline.go(left.offset)
+        if left.asks == "why":
+            self.why()
+
+    # -- search --------------------------------------------------------------------------------
+
+    def search(self) -> None:
+        """A text in all logs that are listed."""
+        from tui.screens.search import SearchSheet
+        from tui.searching import SearchState
+
+        at = self._at
+        if self._search is None:
+            self._search = SearchState()
+        word = at.timeline.needle.text if at.timeline.needle else ""
+        entries = [entry for entry in at.entries if entry.status is not None]
+        sheet = SearchSheet(at.new_bar(), entries, self._search, clock=at.clock, word=word)
+        at.app.push_screen(sheet, self._after_search)
+
+    def _after_search(self, place: Place | None) -> None:
+        if place is None:
+            return
+        self._show(place.entry)
+        timeline = self._at.timeline
+        timeline.go(place.offset, place.part)
+        if place.text:
+            timeline.mark(place.text, place.ignore_case)
+
+    # -- stats ---------------------------------------------------------------------------------
+
+    def stats(self) -> None:
+        """The numbers of a run, or of all that are listed."""
+        from tui.screens.stats import StatsSheet
+
+        at, entry = self._at, self._target
+        if entry is not None:
+            sheet = StatsSheet(at.new_bar(), entry, at.entries)
+            at.app.push_screen(sheet, lambda answer: self._after_stats(entry, answer))
+
+    def _after_stats(self, entry: Entry, answer: object) -> None:
+        if isinstance(answer, tuple) and is_in_front(self._at):
+            self._show(entry)
+            self._at.timeline.set_filter(*answer)
+            self._at.tell()

@@ -1,0 +1,218 @@
+"""Why did it stop: the library's answer on a page, each statement a way to its row."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import NamedTuple
+
+from textual import on
+from textual.geometry import Region
+from textual.message import Message
+from textual.widget import Widget
+
+from sessionlog.errors import SessionLogError
+from sessionlog.records import Entry
+from sessionlog.secrets import mask
+from sessionlog.text import one_line, visible
+from sessionlog.why.look import Looked, look
+from sessionlog.why.said import Clock
+from tui import commands, workers
+from tui.layout import NARROW, WIDE
+from tui.lines import Line
+from tui.log_row import LogRow
+from tui.screens.sheet import Sheet, side_by_side
+from tui.why_lines import as_text, fork_point, next_steps
+from tui.widgets.detail_pane import DetailPane
+from tui.widgets.line_widget import LineWidget
+from tui.widgets.top_bar import TopBar
+from tui.widgets.why_view import WhyView
+
+
+_TALL = 38
+"""Lines of the body from which there is room for a detail below the page."""
+
+
+class Asked(NamedTuple):
+    """What the person wants after reading why."""
+
+    what: str
+    """row, fork, repair, replay."""
+    offset: int = -1
+    """Byte of the row."""
+    at: int = 0
+    """Message of the cut; 0: the end."""
+
+
+class _Title(LineWidget):
+    """What the page is about."""
+
+    def __init__(self, entry: Entry, *, id: str) -> None:
+        super().__init__(id=id)
+        self._title = one_line(entry.title or entry.task) or visible(entry.id)
+
+    def lines(self, width: int, height: int) -> list[Line]:
+        return [Line([("▌", "accent"), ("Why did it stop", "fg-1 bold")],
+                     [(f"  {self._title} ", "fg-2")], "surface")]  # fmt: skip
+
+
+class _Cancelled(Exception):
+    """The page was left while the log was read."""
+
+
+class WhySheet(Sheet[Asked]):
+    """Reads the log in a thread; the answer is that of `sessionlog why`."""
+
+    where = commands.WHY
+
+    @dataclass(eq=False, repr=False)
+    class Read(Message):
+        """How far the reading is: bytes, of bytes."""
+
+        done: int
+        total: int
+
+    @dataclass(eq=False, repr=False)
+    class Answered(Message):
+        """The answer, or why there is none."""
+
+        looked: Looked | None
+        problem: str = ""
+
+    def __init__(
+        self,
+        bar: TopBar,
+        entry: Entry,
+        *,
+        now: Callable[[], datetime],
+        clock: Clock,
+        refused: dict[str, str],
+    ) -> None:
+        """`clock` tells times as the timeline does; `refused`: why fork or repair cannot act."""
+        super().__init__(bar)
+        self._entry, self._now, self._clock = entry, now, clock
+        self._cannot = refused
+        self.view = WhyView(id="page")
+        self.detail = DetailPane(id="detail")
+        self._row = LogRow()
+        self._looked: Looked | None = None
+
+    def parts(self) -> Iterable[Widget]:
+        """The page, its title, and the row of the statement under the cursor."""
+        return [self.view, _Title(self._entry, id="title"), self.detail]
+
+    def regions(self, body: Region) -> dict[str, Region]:
+        """The detail beside the page where there is room, else below it, else not."""
+        title, rest = body.split_horizontal(1)
+        if body.width >= WIDE:
+            left, right = side_by_side(rest, body.width - 67)
+            return {"title": title, "page": left, "detail": right}
+        if body.height > _TALL:
+            upper, lower = rest.split_horizontal(rest.height - 9)
+            return {"title": title, "page": upper, "detail": lower}
+        return {"title": title, "page": rest}
+
+    def on_mount(self) -> None:
+        """Read the log."""
+        self.status.tell("a number at the right opens its row", [("from the log alone ", "fg-3")])
+        path, now = self._entry.path, self._now()
+
+        def read(post: workers.Post, stopped: workers.Stopped) -> None:
+            def progress(done: int, total: int) -> None:
+                if stopped():
+                    raise _Cancelled
+                post(self.Read(done, total))
+
+            try:
+                post(self.Answered(look(path, now, _seldom(progress))))
+            except SessionLogError as error:
+                post(self.Answered(None, str(error)))
+            except _Cancelled:
+                pass
+
+        self.work("reading why it stopped", read)
+
+    def on_unmount(self) -> None:
+        """Let the detail's log go."""
+        self._row.close()
+
+    @on(Read)
+    def _read(self, message: Read) -> None:
+        if self._looked is None:
+            self.view.wait(f"reading {message.done / max(message.total, 1):.0%}")
+
+    @on(Answered)
+    def _answered(self, message: Answered) -> None:
+        self._looked = message.looked
+        if message.looked is None:
+            self.view.wait(visible(message.problem))
+            return
+        steps = next_steps(message.looked, self._cannot)
+        self.view.show(message.looked, steps, self._clock)
+        if message.looked.read_from:
+            self.status.tell("calls, errors and repeats of the last 8 MB; messages and silences "
+                             "of all", [("from the log alone ", "fg-3")])  # fmt: skip
+        self.keys.refresh()
+
+    @on(WhyView.Moved)
+    def _moved(self) -> None:
+        statement = self.view.statement
+        if statement is None or statement.offset < 0 or self.size.width < NARROW:
+            self.detail.show(None, None)
+            return
+        row = self._row.at(self._entry, (statement.offset, 0), statement.n, statement.line)
+        self.detail.show(row, self._row.log)
+
+    @on(WhyView.Opened)
+    def _opened(self) -> None:
+        self.open()
+
+    # -- commands ------------------------------------------------------------------------------
+
+    def refused(self, id: str) -> str:
+        """What cannot be done with this log."""
+        if id in ("fork", "repair") and self._cannot.get(id):
+            return self._cannot[id]
+        if id in ("open", "copy", "next_trouble", "fork", "repair", "replay") and not self._looked:
+            return "the log is still being read"
+        return ""
+
+    def open(self) -> None:
+        """To the row of the statement."""
+        statement = self.view.statement
+        if statement is None or statement.offset < 0:
+            self.status.answer("this statement is about no row")
+        else:
+            self.dismiss(Asked("row", statement.offset))
+
+    def fork(self) -> None:
+        """A new log that ends before what went wrong."""
+        if self._looked is not None:
+            self.dismiss(Asked("fork", at=fork_point(self._looked)))
+
+    def repair(self) -> None:
+        """A new log with every call closed."""
+        self.dismiss(Asked("repair"))
+
+    def replay(self) -> None:
+        """The last ten minutes, played."""
+        self.dismiss(Asked("replay"))
+
+    def copy(self) -> None:
+        """The page as text."""
+        if self._looked is not None:
+            self.copied("the page", mask(as_text(self._looked, self._clock)))
+
+
+def _seldom(tell: Callable[[int, int], None], every: int = 4 << 20) -> Callable[[int, int], None]:
+    """Tell of progress each few megabytes."""
+    told = -every
+
+    def seldom(done: int, total: int) -> None:
+        nonlocal told
+        if done - told >= every:
+            told = done
+            tell(done, total)
+
+    return seldom
