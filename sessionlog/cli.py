@@ -10,7 +10,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from importlib import import_module
 from typing import NoReturn
 
@@ -19,14 +19,16 @@ from sessionlog.commands.common import CANNOT, DONE, INTERRUPTED, REFUSED
 from sessionlog.errors import DamagedLog, LogInUse, SessionLogError
 from sessionlog.text import visible
 
+Run = Callable[[argparse.Namespace], int]
 
-def main(argv: list[str]) -> int:
-    """Run one command; gives the exit code."""
+
+def main(argv: list[str], instead: Run | None = None) -> int:
+    """Run one command (`instead`: what runs in its place); gives the exit code."""
     if sys.stdout is None:
         return CANNOT  # closed: there is nowhere to answer
     try:
         options = _parser(argv[:1]).parse_args(argv)
-        code: int = options.run(options)
+        code: int = (instead or options.run)(options)
         sys.stdout.flush()
         return code
     except (DamagedLog, LogInUse) as error:

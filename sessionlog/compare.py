@@ -76,8 +76,9 @@ class Side:
         message = record.payload
         if not isinstance(message, Message):
             return
+        self.errors += _failed(message)
         request = self._paired(message.activity)
-        kind = hash((shown_type(message), bool(message.sidechain), _tool(message)))
+        kind = hash((shown_type(message), _tool(message)))
         says: Any = _says(message)
         if request:  # a result is that of its call: the same words after another are another
             kind = hash(("response", self.kinds[request - 1]))
@@ -127,18 +128,15 @@ def side_of(records: Iterable[Record]) -> Side:
     side = Side()
     for record in records:
         side.take(record)
-        count_failure(side, record)
     return side
 
 
-def count_failure(side: Side, record: Record) -> None:
-    """Count a result that tells of a failed call."""
-    message = record.payload
-    if isinstance(message, Message) and message.activity is not None:
-        half = message.activity
-        if half.kind == "response":
-            bad = half.failure is not None or exit_word(result_text(message), half.result)
-            side.errors += bool(bad)
+def _failed(message: Message) -> bool:
+    """Is this a result that tells of a failed call?"""
+    half = message.activity
+    if half is None or half.kind != "response":
+        return False
+    return half.failure is not None or bool(exit_word(result_text(message), half.result))
 
 
 def _tool(message: Message) -> str:

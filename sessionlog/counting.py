@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Callable, Iterable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from sessionlog import codec
 from sessionlog.formats.base import COUNT, Format
@@ -78,46 +78,36 @@ def count_of(form: Format, region: Region) -> Count:
     if region.long:
         line = region.line(0, region.end)
         return Count(1, messages_in(long_records(form, line, region.long)))
-    if form.name == "native":
-        count = _native(region.data, region.end)
-        if count is not None:
-            return count
-    lines = split(bytes(memoryview(region.data)[: region.end]))
-    return Count(len(lines), sum(_messages(form, line) for line in lines))
+    data = bytes(memoryview(region.data)[: region.end])
+    values = _whole(data)
+    if values is not None and form.name == "native":
+        return Count(len(values), sum(map(_is_native_message, values)))
+    lines = split(data)
+    return Count(len(lines), sum(_messages(form, line, values is not None) for line in lines))
+
+
+def _whole(data: bytes) -> list[dict[str, Any]] | None:
+    """The values of lines each of which is one JSON object, decoded at one go; None: some is
+    not."""
+    body = data.removesuffix(b"\n")
+    try:
+        values: list[Any] = codec.peek(b"[" + body.replace(b"\n", b",") + b"]")
+    except ValueError:
+        return None
+    if len(values) != body.count(b"\n") + 1 or not all(type(value) is dict for value in values):
+        return None
+    return values
+
+
+def _is_native_message(value: dict[str, Any]) -> bool:
+    return value.get("kind") == "message" and type(value.get("message")) is dict
+
+
+def _messages(form: Format, line: Line, whole: bool) -> int:
+    """How many messages a line gives, by its first bytes when it is whole and they tell."""
+    count = form.classify(line.data) & COUNT if whole or _whole(line.data) else COUNT
+    return count if count < COUNT else messages_in(decode(form, line)[0])
 
 
 def messages_in(records: Iterable[Record]) -> int:
     return sum(record.kind is Kind.MESSAGE for record in records)
-
-
-def _messages(form: Format, line: Line) -> int:
-    """How many messages a line gives, by its first bytes when it is whole and they tell."""
-    try:
-        whole = isinstance(codec.peek(line.data), dict)
-    except ValueError:
-        whole = False
-    count = form.classify(line.data) & COUNT if whole else COUNT
-    return count if count < COUNT else messages_in(decode(form, line)[0])
-
-
-_MESSAGE = b'}}\n{"kind":"message","at":"'
-_EVENT = b'}}\n{"kind":"event","at":"'
-_AT = b'","at":"'
-
-
-def _native(data: bytearray, end: int) -> Count | None:
-    """The count of native lines when all are plain: each a message or an event as the engine and
-    our writer order the keys, whole at both ends, with no other record's head inside. A quote
-    inside a text is escaped, so these bytes stand nowhere else. None: that is not so.
-    """
-    lines = data.count(b"\n", 0, end)
-    messages = data.count(_MESSAGE, 0, end)
-    if messages + data.count(_EVENT, 0, end) != lines - 1 or not data.startswith(
-        (_MESSAGE[3:], _EVENT[3:])
-    ):
-        return None
-    if data.count(_AT, 0, end) != lines or data.find(b"\0", 0, end) >= 0:
-        return None
-    if data[end - 3 : end] != _MESSAGE[:3]:
-        return None
-    return Count(lines, messages + data.startswith(_MESSAGE[3:]))

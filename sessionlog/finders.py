@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Protocol
 
-from sessionlog.matcher import BATCH, Matcher
 from sessionlog.needle import Needle, Spans
 from sessionlog.query import Query
 from sessionlog.sieve import Sieve
@@ -23,8 +22,12 @@ class Finder(Protocol):
     def problem(self) -> str:
         """What was left out, in words."""
 
+    @property
+    def gave_up(self) -> bool:
+        """Is it of no use to go on?"""
+
     def spans(self, texts: Iterable[str]) -> Callable[[str], Spans]:
-        """What tells the places in each of these texts. Raises TooSlow."""
+        """What tells the places in each of these texts."""
 
     def close(self) -> None:
         """It is needed no longer."""
@@ -40,6 +43,7 @@ def finder_of(query: Query, stopped: Callable[[], bool]) -> Finder:
 class _ByText:
     batch = 0
     problem = ""
+    gave_up = False
 
     def __init__(self, query: Query) -> None:
         self._needle = Needle(query.text, query.ignore_case)
@@ -53,15 +57,20 @@ class _ByText:
 
 
 class _ByRegex:
-    batch = BATCH
-
     def __init__(self, query: Query, stopped: Callable[[], bool]) -> None:
+        from sessionlog.matcher import BATCH, Matcher  # most searches have no regex
+
+        self.batch = BATCH
         self._matcher = Matcher(query.text, query.ignore_case, stopped)
         self.sieve = self._matcher.sieve
 
     @property
     def problem(self) -> str:
         return self._matcher.problem
+
+    @property
+    def gave_up(self) -> bool:
+        return self._matcher.gave_up
 
     def spans(self, texts: Iterable[str]) -> Callable[[str], Spans]:
         found = self._matcher.spans(texts)

@@ -12,7 +12,6 @@ from typing import NamedTuple
 
 from sessionlog.formats.base import Format
 from sessionlog.framing import Line
-from sessionlog.outcome import exit_word, result_text
 from sessionlog.records import Activity, Message
 from sessionlog.regions import line_start
 from sessionlog.source import decode
@@ -37,6 +36,8 @@ class Answer(NamedTuple):
 
 def went_well(message: Message) -> bool:
     """Did the call go well that this response answers, by its mark or its exit status?"""
+    from sessionlog.outcome import exit_word, result_text  # most searches ask no call
+
     half = message.activity
     if half is None or half.failure is not None:
         return False

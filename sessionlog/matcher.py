@@ -16,7 +16,6 @@ import select
 import subprocess
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from pathlib import Path
 from typing import Any
 
 from sessionlog.needle import Spans
@@ -35,10 +34,6 @@ _UNSURE = frozenset("iksIKS")
 """Letters that `re` finds beyond ASCII when case does not count (the Kelvin sign is a k)."""
 
 
-class TooSlow(Exception):
-    """The pattern was given up."""
-
-
 class Matcher:
     """One pattern and the process that matches it; `close` ends that."""
 
@@ -55,25 +50,27 @@ class Matcher:
         """Texts that took too long."""
 
     @property
+    def gave_up(self) -> bool:
+        """Is the pattern given up?"""
+        return self.passed_over > FEW
+
+    @property
     def problem(self) -> str:
         """What was left out, in words; "" when nothing was."""
         count = self.passed_over
         if not count:
             return ""
         texts = "one text" if count == 1 else f"{count} texts"
-        return f"the pattern took too long on {texts}" + (": given up" if count > FEW else "")
+        return f"the pattern took too long on {texts}" + (": given up" if self.gave_up else "")
 
     def spans(self, texts: Iterable[str]) -> dict[str, Spans]:
-        """Where the pattern matches in each text.
-
-        Raises TooSlow when the pattern is given up. Ends early, with nothing, when `stopped`.
-        """
+        """Where the pattern matches in each text; some are missing when the pattern is given up,
+        all when `stopped`."""
         found: dict[str, Spans] = {}
         for batch in _batches(dict.fromkeys(texts)):
-            if self.passed_over > FEW:
-                raise TooSlow
-            for text, spans in zip(batch, self._match(batch), strict=False):
-                found[text] = spans
+            if self.gave_up:
+                break
+            found.update(zip(batch, self._match(batch), strict=False))
             if self._stopped():
                 return {}
         return found
@@ -89,7 +86,8 @@ class Matcher:
                         pipe.close()
 
     def _match(self, batch: Sequence[str]) -> Iterator[Spans]:
-        """The places in each text of a batch, in order; ends early when `stopped`."""
+        """The places in each text of a batch, in order; ends early when it gives up or has to
+        stop."""
         done = 0
         while done < len(batch):
             for spans in self._asks(batch[done:]):
@@ -101,8 +99,8 @@ class Matcher:
             if self._stopped():
                 return
             self.passed_over += 1  # the one over which the process died
-            if self.passed_over > FEW:
-                raise TooSlow
+            if self.gave_up:
+                return
             yield []
             done += 1
 
@@ -132,7 +130,7 @@ class Matcher:
 
     def _start(self) -> subprocess.Popen[bytes]:
         process = subprocess.Popen(
-            [sys.executable, "-I", "-S", str(Path(__file__).with_name("matching.py"))],
+            [sys.executable, "-I", "-S", os.path.join(os.path.dirname(__file__), "matching.py")],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, bufsize=0,
         )  # fmt: skip
         assert process.stdin is not None

@@ -155,6 +155,7 @@ def says(record: Record) -> tuple[Spellings, ...]:
 def _call(message: Message, half: Activity) -> tuple[Spellings, ...]:
     """A native result stands twice on its line, and so does a failure."""
     result = half.result
+    answers: Spellings
     if isinstance(result, str) or result is None:
         answers = ((half.failure or "",), (message.text,), (result or "",))
     else:

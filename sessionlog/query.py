@@ -198,7 +198,7 @@ def _date(word: str, now: datetime) -> datetime | None:
     if not re.match(r"\d{4}-\d\d-\d\d", word):
         return None
     try:
-        when = datetime.fromisoformat(word)
+        when = datetime.fromisoformat(word.upper())
         return when if when.tzinfo else _zoned(when, now)
     except (ValueError, OverflowError):
         return None

@@ -39,10 +39,10 @@ def regions(strip: Strip, start: int, stop: int) -> Iterator[Region]:
     """The lines that begin in [start, stop); `start` is where a line begins."""
     file = io.FileIO(strip.fd, closefd=False)
     file.seek(start)
-    data = bytearray(2 * BLOCK)
+    data = bytearray(min(2 * BLOCK, max(strip.size - start, 1)))
     at, kept = start, 0
     while at < stop:
-        room = min(BLOCK, strip.size - at - kept)
+        room = min(BLOCK, strip.size - at - kept, len(data) - kept)
         got = file.readinto(memoryview(data)[kept : kept + room]) if room > 0 else 0
         have = kept + (got or 0)
         if not got:
@@ -70,7 +70,7 @@ def regions(strip: Strip, start: int, stop: int) -> Iterator[Region]:
         else:
             kept = have
             if len(data) < have + BLOCK:
-                data.extend(bytes(have))
+                data.extend(bytes(max(have, BLOCK)))
 
 
 def line_from(strip: Strip, offset: int) -> int:

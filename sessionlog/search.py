@@ -27,7 +27,6 @@ from sessionlog.framing import Line
 from sessionlog.halves import Halves
 from sessionlog.hit import Hit, Progress
 from sessionlog.listing import glance, with_life
-from sessionlog.matcher import TooSlow
 from sessionlog.needle import Found, Thing, hits, shown, things
 from sessionlog.paths import open_regular
 from sessionlog.query import Query
@@ -87,7 +86,7 @@ def search_logs(
             look = _Look(path, query, finder, stopped, most, within)
             for found in look.run(WHOLE):
                 yield found if isinstance(found, Hit) else _within(found, done, len(listed))
-            if finder.problem and look.gave_up:
+            if finder.gave_up:
                 return
     finally:
         finder.close()
@@ -143,7 +142,6 @@ class _Look:
         self._form: Format | None = None
         self._halves: Halves
         self._counter: Counter
-        self.gave_up = False
 
     def run(self, part: Part) -> Iterator[Hit | Progress]:
         """The hits of a part of the log, with progress between; the last says that it is over."""
@@ -166,14 +164,14 @@ class _Look:
                 if self._stopped():
                     return
                 yield from self._region(region)
+                if self._stopped() or self._finder.gave_up:
+                    break
                 if time.monotonic() >= due:
                     read = region.offset + region.end
                     yield Progress(self._path, min(read, size), size, 0, 1, self._more)
                     due = time.monotonic() + _PAUSE
         except NotALog as error:
             note = str(error)
-        except TooSlow:
-            self.gave_up = True
         if not self._stopped():
             note = note or self._finder.problem
             yield Progress(self._path, size, size, 1, 1, self._more, note)

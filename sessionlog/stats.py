@@ -97,6 +97,8 @@ class _Asked(NamedTuple):
     time: float | None
     files: tuple[str, ...]
     counts: Counts
+    waits: bool
+    """Is it open until then? A call of an answer that broke off was never made."""
 
 
 class Fold:
@@ -231,14 +233,15 @@ class Fold:
             tool = to.tool(activity.name)
             to.calls += 1
             tool.calls += 1
-            tool.open += 1
-            self._calls.ask(activity, _Asked(tool, time, _files(activity), to))
+            waits = not message.unsent
+            tool.open += waits
+            self._calls.ask(activity, _Asked(tool, time, _files(activity), to, waits))
         elif activity.kind == "response":
             asked = self._calls.answer(activity)
             if asked is None:
                 to.orphans += 1
                 return
-            asked.tool.open -= 1
+            asked.tool.open -= asked.waits
             asked.tool.seconds += self._calls.took(asked, activity, time)
             if failed(message):
                 asked.tool.failed += 1

@@ -23,10 +23,9 @@ from sessionlog.search import Part, in_order, search_log, search_logs
 from sessionlog.source import format_of
 from sessionlog.window import Strip
 
-LEAST = 32 << 20
-"""Bytes of logs that are worth more than one process."""
 PART = 16 << 20
-"""Bytes of a part of a large log, and of a bundle of small ones."""
+"""Bytes of a part of a large log, and of a bundle of small ones; twice as much is worth more than
+one process."""
 _BUNDLE = 256
 """Logs in a bundle."""
 
@@ -39,22 +38,27 @@ class Task(NamedTuple):
 
     paths: tuple[str, ...]
     part: Part | None = None
-    size: int = 0
 
 
 def search_wide(
-    paths: Sequence[str], query: Query, *, within: int | None = None
+    paths: Sequence[str],
+    query: Query,
+    *,
+    within: int | None = None,
+    part: int = PART,
+    processes: int | None = None,
 ) -> Iterator[Hit | Progress]:
     """The hits in these logs, all of them, newest log first. See `search.search_logs`."""
     listed = [path for path in in_order(paths) if isinstance(path, str)]
     sizes = [_size(path) for path in listed]
-    if sum(sizes) < LEAST or crew.processes() < 2:
+    processes = processes or crew.processes()
+    if sum(sizes) < 2 * part or processes < 2:
         yield from search_logs(listed, query, most=None, within=within)
         return
-    tasks = list(_tasks(listed, sizes, query))
+    tasks = list(_tasks(listed, sizes, query, part))
     done = 0
-    numbers = _Placed(within)
-    answers = crew.in_order(tasks, lambda task: _work(task, query, within))
+    numbers = _Placed(within, part, processes)
+    answers = crew.in_order(tasks, lambda task: _work(task, query, within), processes)
     try:
         for task, told in zip(tasks, answers, strict=True):
             whole = task.part is None or task.part.stop is None
@@ -78,32 +82,32 @@ def _size(path: str) -> int:
         return 0
 
 
-def _tasks(paths: Sequence[str], sizes: Sequence[int], query: Query) -> Iterator[Task]:
+def _tasks(paths: Sequence[str], sizes: Sequence[int], query: Query, most: int) -> Iterator[Task]:
     """Bundles and parts, in order; what the filters on sessions hold back is in none."""
     bundle: list[str] = []
     weight = 0
     for path, size in zip(paths, sizes, strict=True):
-        if size > 2 * PART:
+        if size > 2 * most:
             if bundle:
-                yield Task(tuple(bundle), None, weight)
+                yield Task(tuple(bundle))
                 bundle, weight = [], 0
             if _admits(path, query):
-                yield from _parts(path, size)
+                yield from _parts(path, size, most)
             continue
         bundle.append(path)
         weight += size
-        if weight >= PART or len(bundle) == _BUNDLE:
-            yield Task(tuple(bundle), None, weight)
+        if weight >= most or len(bundle) == _BUNDLE:
+            yield Task(tuple(bundle))
             bundle, weight = [], 0
     if bundle:
-        yield Task(tuple(bundle), None, weight)
+        yield Task(tuple(bundle))
 
 
-def _parts(path: str, size: int) -> Iterator[Task]:
-    starts = range(0, size, PART)
+def _parts(path: str, size: int, most: int) -> Iterator[Task]:
+    starts = range(0, size, most)
     for start in starts:
-        stop = None if start == starts[-1] else start + PART
-        yield Task((path,), Part(start, stop), min(PART, size - start))
+        stop = None if start == starts[-1] else start + most
+        yield Task((path,), Part(start, stop))
 
 
 def _admits(path: str, query: Query) -> bool:
@@ -132,8 +136,8 @@ def _work(task: Task, query: Query, within: int | None) -> list[Told]:
 class _Placed:
     """Numbers for the hits of large logs, one log after the other."""
 
-    def __init__(self, within: int | None) -> None:
-        self._within = within
+    def __init__(self, within: int | None, part: int, processes: int) -> None:
+        self._within, self._part, self._processes = within, part, processes
         self._numbers: Numbers | None = None
 
     def placed(self, hit: Hit) -> Hit:
@@ -146,29 +150,28 @@ class _Placed:
                 self._numbers = Numbers(hit.path)
             except (Unreadable, NotALog):
                 return hit  # it went away meanwhile
-        _count_to(self._numbers, hit.offset)
+        self._count_to(self._numbers, hit.offset)
         return self._numbers.numbered(hit)
+
+    def _count_to(self, numbers: Numbers, offset: int) -> None:
+        """Count what stands before a place, over all processors where there is much of it."""
+        start, count = numbers.counter.last
+        stops = list(range(start + self._part, offset, self._part))
+        if len(stops) < 2:
+            return
+
+        def work(task: tuple[int, int]) -> list[tuple[int, int, int]]:
+            return [counted(numbers.path, *task)]
+
+        tasks = list(zip([start, *stops[:-1]], stops, strict=True))
+        for [(end, lines, messages)] in crew.in_order(tasks, work, self._processes):
+            count = count.plus(Count(lines, messages))
+            numbers.counter.note(end, count)
 
     def close(self) -> None:
         if self._numbers is not None:
             self._numbers.close()
         self._numbers = None
-
-
-def _count_to(numbers: Numbers, offset: int) -> None:
-    """Count what stands before a place, over all processors where there is much of it."""
-    start, count = numbers.counter.last
-    stops = list(range(start + PART, offset, PART))
-    if len(stops) < 2:
-        return
-    tasks = list(zip([start, *stops[:-1]], stops, strict=True))
-
-    def work(task: tuple[int, int]) -> list[tuple[int, int, int]]:
-        return [counted(numbers.path, *task)]
-
-    for [(end, lines, messages)] in crew.in_order(tasks, work):
-        count = count.plus(Count(lines, messages))
-        numbers.counter.note(end, count)
 
 
 def counted(path: str, start: int, stop: int) -> tuple[int, int, int]:

@@ -357,8 +357,8 @@ def pi_tree(seed: int, length: int = 60, pad: int = 0) -> list[bytes]:
             made = pi_entry("compaction", id, parent, i, summary=text, tokensBefore=9,
                             firstKeptEntryId=random.choice([*ids[-6:], "gone"]))  # fmt: skip
         elif what == "k":
-            made = pi_entry("custom", "", None, i, customType="x", data={"text": text}, id=id,
-                            parentId=parent)  # fmt: skip
+            made = line({"type": "custom", "customType": "x", "data": {"text": text}, "id": id,
+                         "parentId": parent, "timestamp": at(i)})  # fmt: skip
         else:  # torn: the client writes on and never reads it
             lines.append(pi_user(text, id, parent, i)[:70] + b"\n")
             continue

@@ -27,6 +27,10 @@ SCRAPS = (
 )  # fmt: skip
 
 
+_ESCAPED = re.compile("[0-9a-f]{1,4}", re.I)
+"""Such a text may stand in an escape, where it is no hit."""
+
+
 class Made(NamedTuple):
     """A log and texts that stand in it."""
 
@@ -46,7 +50,9 @@ def made(random: Random) -> Made:
     texts = [some_text(random) for _ in range(random.randrange(3, 12))]
     lines = _MAKERS[kind](texts, random)
     name = {"codex": build.CODEX_FILE, "claude": build.CLAUDE_FILE}.get(kind, "a.jsonl")
-    spelled = [_respelled(line, random) for line in lines]
+    one = random.choice(_WRITERS)
+    mixed = random.random() < 0.3
+    spelled = [_respelled(line, random.choice(_WRITERS) if mixed else one) for line in lines]
     if random.random() < 0.3:  # a torn record before a whole one, or at the end
         at = random.randrange(1, len(spelled))
         spelled[at] = spelled[at][: random.randrange(1, len(spelled[at]))]
@@ -111,9 +117,11 @@ def _codex(texts: list[str], random: Random) -> list[bytes]:
 _MAKERS = {"native": _native, "chat": _chat, "claude": _claude, "codex": _codex}
 
 
-def _respelled(line: bytes, random: Random) -> bytes:
+_WRITERS = ("same", "ascii", "upper", "go", "php", "spaced")
+
+
+def _respelled(line: bytes, how: str) -> bytes:
     """The same JSON as another writer spells it: Python, Go, PHP, JavaScript, by hand."""
-    how = random.choice(("same", "ascii", "upper", "go", "php", "spaced"))
     value = json.loads(line)
     if how == "same":
         return line
@@ -139,7 +147,7 @@ def a_query(random: Random, texts: list[str]) -> Query:
     text = random.choice(texts)
     start = random.randrange(len(text))
     wanted = text[start : start + random.choice((1, 2, 3, 5, 8, 20))]
-    if random.random() < 0.05:
+    if random.random() < 0.05 or _ESCAPED.fullmatch(wanted):
         wanted += random.choice(SCRAPS)
     ignore_case = random.random() < 0.4
     if ignore_case:

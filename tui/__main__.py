@@ -6,8 +6,15 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from sessionlog.commands import COMMANDS
+
+if TYPE_CHECKING:
+    from argparse import Namespace
+
+    from sessionlog.cli import Run
+    from sessionlog.pace import Pace
 
 THEMES = ("night", "day", "mono", "ansi")
 FIRST_LOOK = 0.01
@@ -42,6 +49,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     if words and words[0] in COMMANDS:
         if words[0] == "demo" and _has_screen() and not {"-h", "--help", "--json"} & set(words):
             return _demo(words[1:])
+        if words[0] == "replay" and _has_screen() and "--json" not in words:
+            return _command(words, _replay)
         return _command(words)
     paths, theme, problem = _options(words)
     if problem in ("--help", "--version"):
@@ -93,10 +102,18 @@ def _has_screen() -> bool:
     return sys.stdout.isatty() and sys.stdin.isatty()
 
 
-def _command(words: list[str]) -> int:
+def _command(words: list[str], instead: Run | None = None) -> int:
     from sessionlog.cli import main as command
 
-    return command(words)
+    return command(words, instead)
+
+
+def _replay(options: Namespace) -> int:
+    """One log, played on the screen."""
+    from sessionlog.commands.common import found
+    from sessionlog.commands.replay import pace_of
+
+    return _screen([found(options, options.ref).path], "", pace_of(options))
 
 
 def _version() -> str:
@@ -133,7 +150,8 @@ def _demo(words: list[str]) -> int:
         live.wait()
 
 
-def _screen(paths: Sequence[str], theme: str) -> int:
+def _screen(paths: Sequence[str], theme: str, pace: Pace | None = None) -> int:
+    """The screen; with a pace it plays the log that it opens."""
     # a collection while modules are loaded only walks over what will stay anyway; the app turns
     # it on when it has painted
     import gc
@@ -150,7 +168,7 @@ def _screen(paths: Sequence[str], theme: str) -> int:
     catalogue.begin(FIRST_LOOK)
     from tui.app import InspectorApp
 
-    app = InspectorApp(catalogue, theme=theme, plain=_is_plain())
+    app = InspectorApp(catalogue, theme=theme, plain=_is_plain(), pace=pace)
     app.run()
     return app.return_code or 0
 

@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from functools import partial
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from textual import on
 from textual.app import App, SystemCommand
@@ -21,6 +21,9 @@ from tui import commands, messages, themes
 from tui.screens.browser import Browser
 from tui.screens.front import Palette, is_in_front
 from tui.workers import Catalogue
+
+if TYPE_CHECKING:
+    from sessionlog.pace import Pace
 
 INTERRUPTED = 130
 """Exit code of a program that the person interrupted."""
@@ -49,9 +52,12 @@ class InspectorApp(App[None]):
         theme: str = "",
         plain: bool = False,
         clock: Callable[[], float] = time.time,
+        pace: Pace | None = None,
     ) -> None:
-        """`plain` shows ASCII in the place of our signs; "" is the theme for the terminal."""
+        """`plain` shows ASCII in the place of our signs; "" is the theme for the terminal. With a
+        `pace` it begins by playing the log that is open."""
         super().__init__()
+        self._pace = pace
         self.plain = plain
         self._catalogue = catalogue
         self._clock = clock
@@ -77,6 +83,8 @@ class InspectorApp(App[None]):
         if not gc.isenabled():
             gc.freeze()
             gc.enable()
+        if self._pace is not None and isinstance(self.screen, Browser):
+            self.screen.sheets.play(self._pace)
 
     def get_default_screen(self) -> Screen[None]:
         """The browser is the first screen, not one above an empty one."""

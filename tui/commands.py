@@ -72,6 +72,10 @@ def _commands() -> Iterator[Command]:
                   trouble, (LIST,))  # fmt: skip
     yield Command("prev_session", ("E",), "trouble back", "Previous session that did not end well",
                   trouble, (LIST,))  # fmt: skip
+    yield Command("to_parent", ("(",), "parent", "Session that this one was made from", trouble,
+                  (LIST,))  # fmt: skip
+    yield Command("to_kin", (")",), "child", "First session made from this one, else the next made "
+                  "from its parent", trouble, (LIST,))  # fmt: skip
     yield Command("next_user", ("u",), "turn", "Next user turn", trouble, _LOG)
     yield Command("prev_user", ("U",), "turn back", "Previous user turn", trouble, _LOG)
     yield Command("next_reset", ("]",), "reset", "Next context reset", trouble, _LOG)
@@ -97,6 +101,8 @@ def _commands() -> Iterator[Command]:
     ):  # fmt: skip
         yield Command(f"only_{name}", (f"o {key}",), name, f"Only {what}", find, (LIST,))
 
+    yield Command("toggle_tree", ("v",), "tree", "Sessions by family: forks and resumed logs below "
+                  "their parents; again: newest first", look, (LIST,))  # fmt: skip
     yield Command("toggle_fold", ("space",), "fold", "Fold or unfold the row", look, _LOG)
     yield Command("less", ("-",), "less", "Less of everything: folds", look, _LOG)
     yield Command("more", ("+", "="), "more", "More of everything: unfolds", look, _LOG)
@@ -105,6 +111,11 @@ def _commands() -> Iterator[Command]:
     yield Command("detail_up", ("K",), "detail up", "Scroll the detail up", look,
                   (*_LOG, SEARCH))  # fmt: skip
     yield Command("toggle_raw", ("x",), "raw", "The record as it stands in the log", look, _LOG)
+    for key, name, what in (
+        ("1", "shown", "The row as it reads"), ("2", "raw", "The record as it stands in the log"),
+        ("3", "knew", "What the agent knew at the row"),
+    ):  # fmt: skip
+        yield Command(f"view_{name}", (key,), name, what, look, (*_LOG, REPLAY))
     yield Command("toggle_clock", ("t",), "time", "Clock: local, since the start, UTC", look)
     yield Command("toggle_follow", ("F",), "follow", "Stay at the end of a live log, or not",
                   look, _LOG)  # fmt: skip
@@ -112,9 +123,9 @@ def _commands() -> Iterator[Command]:
     yield Command("why", ("w",), "why", "Why the run stopped", look)
     yield Command("replay", ("p",), "replay", "Play the log as it happened", look)
     yield Command("search", ("s",), "search all", "A text in all logs", find)
+    yield Command("compare", ("c",), "compare", "Beside its parent, or another run", look)
     yield Command("stats", ("#",), "stats", "Messages, calls, failures, time, tokens", look)
-    yield Command("turn_bell", ("B",), "bell", "Bell when this run stops or falls silent; again: "
-                  "a desktop notice too; again: off", look)  # fmt: skip
+    yield Command("turn_bell", ("B",), "bell", "Ring when this run stops; again: notify, off", look)
 
     yield Command("fork", ("f",), "fork", "A new log that ends at this row", act)
     yield Command("repair", ("r",), "repair", "A new log in which every open call is closed", act)
@@ -184,6 +195,10 @@ def _sheet_commands() -> Iterator[Command]:
     yield Command("prev_difference", ("E", "["), "difference back", "Previous difference", meet,
                   (COMPARE,))  # fmt: skip
     yield Command("other_side", ("tab",), "side", "The other side", meet, (COMPARE,))
+    yield Command("choose", ("c",), "other run", "Choose another run to compare with", meet,
+                  (COMPARE,))  # fmt: skip
+    yield Command("filter", ("/",), "by name", "Only the runs with this text", find,
+                  (COMPARE,))  # fmt: skip
     yield Command("toggle_fold", ("space",), "fold", "Show what both share, or fold it", look,
                   (COMPARE,))  # fmt: skip
 
@@ -197,7 +212,7 @@ HEADS = {"g": "first", "o": "only", "y": "copy"}
 
 KEY_LINE = {
     LIST: ("open", "why", "filter", "search", "o", "next_session", "fork", "repair", "replay",
-           "stats", "y", "zoom", "theme", "quit"),
+           "compare", "stats", "toggle_tree", "y", "zoom", "theme", "quit"),
     TIMELINE: ("open", "next_trouble", "why", "next_user", "find", "search", "fork", "repair",
                "replay", "o", "toggle_fold",
                "toggle_raw", "y", "goto", "toggle_follow", "toggle_clock", "next_reset", "zoom",
@@ -209,7 +224,8 @@ KEY_LINE = {
     REPLAY: ("play", "step", "faster", "skip", "next_trouble", "next_user", "idle", "goto", "fork",
              "leave"),
     STATS: ("open", "sum_all", "copy", "leave"),
-    COMPARE: ("open", "next_difference", "other_side", "toggle_fold", "copy", "leave"),
+    COMPARE: ("open", "next_difference", "other_side", "toggle_fold", "choose", "filter", "copy",
+              "leave"),
 }  # fmt: skip
 """The most useful commands (or sequence heads) of each focus, first things first."""
 

@@ -7,7 +7,7 @@ bytes that the row's records do not hold (the raw view, damage, a client's struc
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from sessionlog.diffs import counts
@@ -72,13 +72,13 @@ def body(row: Row, read: Read, look: Look) -> Iterator[Line]:
     return blocks.prose("\n".join(filter(None, (row.body, row.second))), look.columns, "fg-2")
 
 
-def title(row: Row, look: Look, *, focused: bool) -> Line:
-    """The pane's title: which row, and the views there are."""
+def title(row: Row, views: Sequence[str], view: int, *, focused: bool) -> Line:
+    """The pane's title: which row, and the views there are, the one that is shown in bold."""
     what = f"Message {row.n}" if row.n is not None else row.label.capitalize() or "Detail"
     gutter = SIGNS["cursor"] if focused else (" ", "")
     left = [gutter, (what, "fg-1 bold" if focused else "fg-2")]
-    shown, raw = ("fg-3", "fg-1 bold") if look.raw else ("fg-1 bold", "fg-3")
-    return Line(left, [("1 shown", shown), ("  ", ""), ("2 raw", raw), (" ", "")], "surface")
+    right = [(f"{word}  ", "fg-1 bold" if i == view else "fg-3") for i, word in enumerate(views)]
+    return Line(left, right, "surface")
 
 
 def head(row: Row, read: Read, look: Look) -> Line:

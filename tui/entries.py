@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 from bisect import bisect_right
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -22,6 +22,8 @@ TABLE = 60
 """Columns from which on the list is a table."""
 WIDE = 44
 """Columns from which on a one-line row names its agent."""
+_GUIDE = 8
+"""Columns of a guide that are shown: its end, with the turn to the session."""
 _SEEN = 200
 """Characters of a log's text that are looked at for a row."""
 
@@ -48,8 +50,13 @@ class Filter:
 class Rows:
     """Sessions laid out under each other, with a rule before each day. O(sessions) to make."""
 
-    def __init__(self, entries: Iterable[Entry], *, table: bool, now: float) -> None:
+    def __init__(
+        self, entries: Iterable[Entry], *, table: bool, now: float, guides: Sequence[str] = ()
+    ) -> None:
+        """`guides`: what stands in front of each when they are in family order; a session below
+        its parent has some, and no rule of its own day above it."""
         self.entries = tuple(entries)
+        self.guides = guides or ("",) * len(self.entries)
         self.days: list[str] = []
         """The rule above each session; "" where the day goes on."""
         self.tops: list[int] = []
@@ -57,8 +64,8 @@ class Rows:
         y, last = 0, ""
         today = datetime.fromtimestamp(now).astimezone().date().isoformat()
         date_of = _Dates()
-        for entry in self.entries:
-            date = date_of(entry.started or entry.updated)
+        for entry, guide in zip(self.entries, self.guides, strict=True):
+            date = last if guide else date_of(entry.started or entry.updated)
             rule = _day(date, today) if date != last else ""
             last = date
             self.days.append(rule)
@@ -101,12 +108,15 @@ def _day(date: str, today: str) -> str:
     return day.strftime("%a %-d %b" if date[:4] == today[:4] else "%a %-d %b %Y")
 
 
-def lines_of(entry: Entry, columns: int, now: float, selected: bool, focused: bool) -> list[Line]:
-    """How a session looks in the list: one or two lines."""
+def lines_of(
+    entry: Entry, columns: int, now: float, selected: bool, focused: bool, guide: str = ""
+) -> list[Line]:
+    """How a session looks in the list: one or two lines; `guide` leads to its parent."""
     tint = "" if not selected else "sel" if focused else "sel-off"
     gutter = ("▌", "accent" if focused else "fg-3") if selected else (" ", "")
     state = state_of(entry)
-    head = [gutter, SIGNS[state], (" ", "")]
+    guide = guide[-_GUIDE:]
+    head = [gutter, *_guided(guide), SIGNS[state], (" ", "")]
     title = _titled(entry, state, selected)
     age = (f"{_age(entry, now):>4} ", "fg-3")
     if columns >= TABLE:
@@ -115,16 +125,22 @@ def lines_of(entry: Entry, columns: int, now: float, selected: bool, focused: bo
     if not is_troubled(entry):
         agent = [(f" {_agent(entry)}", "fg-3")] if columns >= WIDE else []
         return [Line([*head, *title], [*marks, *agent, (" ", ""), age], tint)]
-    second: list[Piece] = [gutter, ("  ", ""), (_reason(entry), COLOURS.get(state, "fg-2"))]
+    behind = guide.replace("├", "│").replace("└", " ")
+    reason = (_reason(entry), COLOURS.get(state, "fg-2"))
+    second: list[Piece] = [gutter, *_guided(behind), ("  ", ""), reason]
     told = (f" {_agent(entry).strip()} {_ran(entry, now):>5} ", "fg-3")
     return [Line([*head, *title], [(" ", ""), age], tint), Line(second, [*marks, told], tint)]
+
+
+def _guided(guide: str) -> list[Piece]:
+    return [(guide, "line-2")] if guide else []
 
 
 def _table(
     entry: Entry, columns: int, now: float, head: list[Piece], title: list[Piece], age: Piece,
     tint: str,
 ) -> Line:  # fmt: skip
-    room = columns * 42 // 100 - 2
+    room = columns * 42 // 100 + 1 - sum(width(text) for text, _ in head)
     used, cells = 0, []
     for text, style in title:
         text = clip(text, room - used)

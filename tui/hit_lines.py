@@ -158,8 +158,7 @@ def reading(hits: Hits, standing: Standing) -> Line | None:
     progress = standing.progress
     if standing.state != "running" or progress is None or not progress.path:
         return None
-    entry = next((e for e in hits.entries[progress.logs_read :][:1] if e.path == progress.path),
-                 None)  # fmt: skip
+    entry = hits.entry(progress.path)
     name = titled(entry) if entry else visible(progress.path.rpartition("/")[2])
     left = [(" ", ""), SIGNS["run"], (f" reading {clip(name, 60)} ", "fg-2")]
     if progress.of >= _LONG:

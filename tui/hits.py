@@ -192,8 +192,8 @@ class Hits:
                 self._moved(self.index(group) + 1)
 
     def _new(self, path: str) -> Group:
+        entry = self.entry(path) or Entry(path, path, "unknown")
         rank = self._ranks.setdefault(path, len(self._ranks))
-        entry = self.entries[rank] if rank < len(self.entries) else Entry(path, path, "unknown")
         group = self._by_path[path] = Group(entry, rank)
         insort(self.groups, group, key=lambda one: one.rank)
         self._moved(self.index(group))
@@ -223,10 +223,10 @@ class Hits:
         """The hits of a log; None where it has none."""
         return self._by_path.get(path)
 
-    def is_session(self, path: str) -> bool:
-        """Is a log one of those that are searched, and known to be one?"""
+    def entry(self, path: str) -> Entry | None:
+        """One of the logs that are searched."""
         rank = self._ranks.get(path, len(self.entries))
-        return rank < len(self.entries) and self.entries[rank].status is not None
+        return self.entries[rank] if rank < len(self.entries) else None
 
     def index(self, group: Group) -> int:
         """Which group it is, from 0."""

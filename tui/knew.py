@@ -86,7 +86,7 @@ class Knowledge:
     def before(self, offset: int) -> Knew:
         """What was in context in front of a line. O(its context), where it is looked at first."""
         self._past.cut(offset)
-        self._counted.cut(self._past.chunks)
+        self._counted.cut(offset, self._past.chunks)
         contexts = self._context()
         count, first, last = self._held(contexts)
         spread = last - first + 1 if first is not None and last is not None else None

@@ -11,14 +11,14 @@ from collections.abc import Callable
 from typing import Protocol
 
 from sessionlog.formats.base import Format
-from sessionlog.needle import Needle
+from sessionlog.needle import Needle, hits, things
 from sessionlog.records import Span
 from sessionlog.regions import BLOCK, Region
 from sessionlog.stretched import long_hits
 from sessionlog.text import visible
-from sessionlog.window import LONG, Log, Stretch, Strip
+from sessionlog.window import CHUNK, LONG, Log, Stretch, Strip
 from tui.rows import Row
-from tui.timeline import Pos, Seeking, Timeline
+from tui.timeline import Place, Pos, Seeking, Timeline
 
 SLICE = 0.008
 """Seconds that a look works between two frames."""
@@ -60,18 +60,34 @@ class Tally:
 
     def __init__(self, needle: Needle) -> None:
         self._needle = needle
-        self._number = 0
+        self._before: list[int] = []
+        """How many there are in front of each chunk that is counted."""
         self.count = 0
+        self.done = False
 
     def work(self, log: Log, seconds: float, clock: Clock = time.perf_counter) -> bool:
         """Count on for so long; True when the log is counted through."""
         due = clock() + seconds
-        while self._number < log.chunks:
-            self.count += count_in(self._needle, log.form, log.strip, self._number)
-            self._number += 1
+        while len(self._before) < log.chunks:
+            self._before.append(self.count)
+            self.count += count_in(self._needle, log.form, log.strip, len(self._before) - 1)
             if clock() >= due:
                 break
-        return self._number >= log.chunks
+        self.done = len(self._before) >= log.chunks
+        return self.done
+
+    def rank(self, log: Log, row: Row) -> int | None:
+        """Which of them is the first of a row, from 1; None where the row has none, or it is not
+        counted so far. Reads one chunk again."""
+        holds = (r for r in row.records if r.span.length > LONG or self._needle.in_record(r))
+        record = next(holds, None)
+        span = record.span if record else row.damage.span if row.damage else None
+        if span is None:
+            return None
+        number, place = span.offset // CHUNK, (span.offset, record.part if record else 0)
+        if number >= len(self._before):
+            return None
+        return self._before[number] + count_until(self._needle, log.form, log.strip, place) + 1
 
 
 def may_hold(needle: Needle, strip: Strip, number: int) -> bool:
@@ -98,6 +114,17 @@ def count_in(needle: Needle, form: Format, strip: Strip, number: int) -> int:
     lines = needle.sieve.lines(region.data, whole)
     count = sum(needle.count(form, region.line(start, end)) for start, end in lines)
     return count + (_count_long(needle, form, strip, found) if found.cut else 0)
+
+
+def count_until(needle: Needle, form: Format, strip: Strip, place: Place) -> int:
+    """How many lines of text hold it, in the chunk of a record and before that record."""
+    found = strip.stretch(place[0] // CHUNK)
+    whole = len(found.data) - found.cut
+    region = Region(found.offset, bytearray(found.data), whole)
+    lines = (region.line(*ends) for ends in needle.sieve.lines(region.data, whole))
+    near = (thing for line in lines if line.offset <= place[0] for thing in things(form, line))
+    says = (said for thing in near if thing.place < place for said in thing.says)
+    return sum(1 for said in says for _ in hits(said, needle.spans))
 
 
 def _count_long(needle: Needle, form: Format, strip: Strip, found: Stretch) -> int:
@@ -146,11 +173,24 @@ class Searcher:
         self._tally: Tally | None = None
         self.needle: Needle | None = None
         """The text that is looked for, and marked where it is shown."""
+        self._ranked: tuple[object, int | None] = (None, None)
+        """The row that was asked for last, and which hit it is."""
 
     @property
     def progress(self) -> str:
         """How far a look is: "looking 41%"; "" when nothing is looked for."""
         return f"looking {self._look.part:.0%}" if self._look else ""
+
+    def place(self, timeline: Timeline | None, row: Row | None) -> str:
+        """Which hit a row is: "hit 3 of 27"; "" where it is none, or not counted so far."""
+        tally = self._tally
+        if tally is None or timeline is None or row is None:
+            return ""
+        asked = (tally, row)
+        if self._ranked[0] != asked or self._ranked[1] is None:
+            self._ranked = (asked, tally.rank(timeline.log, row))
+        rank = self._ranked[1]
+        return "" if rank is None else f"hit {rank:,} of {tally.count:,}{'' if tally.done else '+'}"
 
     def stop(self) -> None:
         """End the look that goes on."""

@@ -12,6 +12,7 @@ from collections import Counter, OrderedDict
 
 from sessionlog.marks import Marks
 from sessionlog.records import Message, Reset
+from sessionlog.ways import Stretch
 from sessionlog.window import CHUNK, Chunk, Log
 from tui import pairs
 from tui.contexts import Contexts
@@ -64,26 +65,27 @@ class PastMarks(Marks):
     """The marks of a log as far as a Past of it goes. Counts what the log's own marks count."""
 
     def __init__(self, marks: Marks) -> None:
+        vars(self).update(vars(marks))  # what was counted is shared, not copied
         self._all = marks
-        self.form = marks.form
-        self._messages, self._lines = marks._messages, marks._lines
-        self._users, self._troubles, self._louds = marks._users, marks._troubles, marks._louds
-        self._times = marks._times
-        self.cut(0)
+        self.cut(0, 0)
 
-    def cut(self, chunks: int) -> None:
-        """The Past has so many chunks; the last one is looked at, not counted."""
+    def cut(self, size: int, chunks: int) -> None:
+        """The Past has so many bytes and chunks; the last chunk is looked at, not counted."""
+        self._bytes = size
         self._limit = max(chunks - 1, 0)
         self.resets = self._all.resets[: bisect_left(self._all.resets, len(self) * CHUNK)]
 
+    @property
+    def left(self) -> list[Stretch]:
+        """The stretches that were left behind by then."""
+        return [stretch for stretch in self._all.left if stretch[1] < self._bytes]
+
+    def chunk_of_line(self, line: int) -> int | None:
+        """The chunk that holds a line; see `Marks`."""
+        return self._all.chunk_of_line(line)
+
     def __len__(self) -> int:
         return min(len(self._all), self._limit)
-
-    @property
-    def left(self) -> list[tuple[int, int]]:
-        """What turns to an earlier place left by then."""
-        end = len(self) * CHUNK
-        return [stretch for stretch in self._all.left if stretch[1] < end]
 
     def complete(self, size: int) -> bool:
         """Are its chunks counted?"""
@@ -135,7 +137,7 @@ class PastTimeline(Timeline):
         """Move to the moment at which the log had `size` bytes (behind a line, or its end)."""
         first = max(min(self._past.chunks, -(-size // CHUNK)) - 1, 0)
         self._past.cut(size)
-        self._marks.cut(self._past.chunks)
+        self._marks.cut(size, self._past.chunks)
         self._drop(first)
         self._recount()
         super().judge(self._lives if self.is_whole else True)
@@ -215,10 +217,12 @@ class PastTimeline(Timeline):
 
 
 def resets_of(past: Past, marks: PastMarks) -> tuple[int, ...]:
-    """Enough to tell whether other resets are there: how many are counted, and those of the end."""
+    """Enough to tell whether other resets are there, or turns to an earlier place: how many are
+    counted, and those of the end."""
     first = max(len(marks), past.chunks - 2)
     return (
         len(marks.resets),
+        len(marks.left),
         *(
             record.span.offset
             for number in range(first, past.chunks)

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable
 
-from sessionlog.records import Entry
 from sessionlog.text import visible
 from tui.lines import Piece
 
@@ -28,9 +26,8 @@ def styled(text: str) -> list[Piece]:
     return [piece for piece in pieces if piece[0]]
 
 
-def narrowing(entries: Iterable[Entry], tools: Counter[str]) -> list[tuple[str, str]]:
-    """Filters that mean something for these sessions and the tools that were hit, in words."""
-    agents = Counter(entry.agent for entry in entries if entry.agent)
+def narrowing(agents: Counter[str], tools: Counter[str]) -> list[tuple[str, str]]:
+    """Filters that mean something where these agents and tools are, and what they do."""
     agent = agents.most_common()[-1][0] if len(agents) > 1 else ""
     tool = tools.most_common(1)[0][0] if tools else "bash"
     found = [("is:error", "failed calls, errors and damage")]

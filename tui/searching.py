@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from sessionlog.records import Entry
-from tui.hit_lines import Standing
+from tui.hit_lines import Standing, counts
 from tui.hits import NONE, Hits, HitView
+from tui.lines import Piece
 
 if TYPE_CHECKING:
     from sessionlog.hit import Hit, Progress
@@ -65,6 +66,20 @@ def wording(query: Query, hit: Hit) -> tuple[str, bool]:
     return hit.text[start:end], False
 
 
+class Search(Protocol):
+    """What searches: the library's `search_logs`."""
+
+    def __call__(
+        self,
+        sessions: Iterable[Entry],
+        query: Query,
+        stopped: Callable[[], bool],
+        /,
+        *,
+        most: int | None,
+    ) -> Iterator[Hit | Progress]: ...
+
+
 class Batch(NamedTuple):
     """What a search came to since the batch before."""
 
@@ -110,3 +125,11 @@ def _noted(batch: Batch, progress: Progress) -> Batch:
     if progress.note:
         batch.notes[progress.path] = progress.note
     return batch._replace(progress=progress)
+
+
+def said(state: SearchState, columns: int) -> list[Piece]:
+    """How the query is meant, and how its search stands: for the right end of its line."""
+    words = ["any case"] * state.any_case + ["regex"] * state.regex
+    told = counts(state.view.hits, state.standing, columns)
+    between: list[Piece] = [("  ", "")] if words and told else []
+    return [("  ".join(words), "accent"), *between, *told]

@@ -62,7 +62,7 @@ _RULES: Sequence[tuple[str, str]] = (
         credit balance|billing|payment required
         insufficient (?:credits?|funds|balance)
         spend(?:ing)? (?:limit|cap)
-        max(?:imum)?[ _-]?(?:session[ _-])?(?:budget|turns?|iterations?|steps?|rounds?|cost)\b
+        max(?:imum)?[ _-]?(?:session[ _-])?(?:budget|cost|(?:turn|iteration|step|round)s?)(?![a-z])
         max(?:imum)? (?:number|amount) of (?:turns?|iterations?|steps?|rounds?|calls?)
         budget (?:was |is |has been )?(?:exceed|exhaust|reach|used)
         (?:turn|iteration|call|step|round|time|cost|continuation) (?:limit|budget)
@@ -141,7 +141,7 @@ _STATUS = r"""
     (?:status(?:[ _]code)?\W{0,4}|HTTP(?:/[\d.]+)?\W{1,3}|error:? |code\W{1,4}|\(|^)(4\d\d|5\d\d)\b
 """
 _BY_STATUS = {401: "auth", 403: "auth", 402: "budget", 408: "network", 413: "context_full",
-              428: "rate_limit"}  # fmt: skip
+              429: "rate_limit"}  # fmt: skip
 
 
 @cache

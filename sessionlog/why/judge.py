@@ -51,6 +51,9 @@ _ASKING = (
     "ask_followup_question",
 )
 """Tools that wait for a person."""
+_REPORTS = ("failure", "fail", "give_up", "giveup", "task_failed", "report_failure", "fail_task",
+            "abort_task")  # fmt: skip
+"""Tools by which a model reports that it failed (Codex's update_goal says it by an argument)."""
 _RELATED = {
     "permission": r"permi|approv|allow|grant|refus|reject|denied|leave|block|escalat|sandbox",
     "disk_full": r"disk|space|full|volume|storage",
@@ -202,11 +205,8 @@ def _stormed(facts: Facts, ending: Ending) -> Verdict | None:
     if not facts.troubles:
         return None
     last = facts.troubles[-1]
-    if (
-        not ending.ended
-        and len(facts.troubles) < _STORM
-        and not (last.ends or _is_last_try(last.says))
-    ):
+    many = len(facts.troubles) >= _STORM or _is_last_try(last.says)
+    if not ending.ended and not (many or last.ends or last.kind == "error"):
         return None
     cause = errors.cause_of(last.says, last.detail)
     if not cause or (cause == "interrupted" and not ending.ended):
@@ -227,6 +227,19 @@ def _settled(facts: Facts, ending: Ending) -> Verdict | None:
     """The model declared success, with words of its own: nothing is read into them."""
     if facts.result is not None and ending.ok and ending.reason in TOLD:
         return Verdict("finished", (closing(facts, ending),))
+    return None
+
+
+def _reported(facts: Facts, ending: Ending) -> Verdict | None:
+    """The model's last call told the client that the task can't be done."""
+    last = facts.last_call
+    if last is None or last.failed:
+        return None
+    tool = last.call.tool.replace("-", "_").lower().rpartition("__")[2]
+    if tool in _REPORTS or (tool == "update_goal" and '"blocked"' in last.call.arguments):
+        says = f"{visible(last.call.tool)} {last.call.said}"
+        place = (last.call.n, last.call.line, last.call.offset)
+        return Verdict("declared_failed", (Saying(says, *place),))
     return None
 
 
@@ -291,9 +304,9 @@ def _overcome(done: Done, subject: str, after: Sequence[Done]) -> bool:
 
 
 def _full(facts: Facts, ending: Ending) -> Verdict | None:
-    """Nothing could be written any more."""
+    """Nothing could be written any more. A call in flight behind it says that there was hope."""
     after: list[Done] = []
-    for done in reversed(facts.recent[-_NEAR:]):
+    for done in reversed(facts.recent[-1 if facts.flying else -_NEAR :]):
         cause, _ = failures.cause_of(done.call.tool, done.call.said, done.text, done.failed)
         if cause == "disk_full" and not _overcome(done, "", after):
             return Verdict(cause, (failure(done), *_torn_line(facts)), done)
@@ -359,7 +372,7 @@ def looping(facts: Facts, least: int = LOOP) -> Repeat | None:
     end = facts.recent[-1].nth if facts.recent else 0
     found = [
         r for r in facts.repeats
-        if r.times >= least and end - r.last <= 2 and r.dense >= (0.3 if r.failed else 0.6)
+        if r.times >= least and end - r.last <= 2 and r.dense >= (0.3 if r.failed else 0.45)
     ]  # fmt: skip
     return max(found, key=lambda r: r.times, default=None)
 
@@ -372,7 +385,7 @@ def _repeated(found: Repeat) -> Saying:
 
 
 _BAD: Sequence[Rule] = (_declared, _named, _stormed, _condensed, _circled, _gave_up)
-_GOOD: Sequence[Rule] = (_settled, _stormed, _gave_up, _finished)
+_GOOD: Sequence[Rule] = (_settled, _stormed, _reported, _gave_up, _finished)
 _CUT_OFF: Sequence[Rule] = (
     _full,
     _torn,

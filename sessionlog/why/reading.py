@@ -42,6 +42,10 @@ _TELLING = ("error", "cause", "connection", "data", "codex_error_info", "message
 """Fields that tell of an error beyond its words."""
 _ASKING = re.compile(r"approval_request|request_permission|permission[._](?:request|asked)|elicit")
 _ASKED = re.compile(r"needs your (?:permission|approval)|wait\w* for (?:your )?approval", re.I)
+_LIMIT = re.compile(r"max_(?:turns|budget|steps)|(?:budget|limit)_(?:reached|exceeded)|loop_detect")
+"""Kinds of events that tell of a limit which ended the run (Claude Code's max_turns_reached)."""
+_STDERR = "local-command-stderr"
+"""The note that Claude Code gives to what a command of its own (/compact) failed with."""
 SYNTHETIC = "<synthetic>"
 """The model that Claude Code names where it speaks itself."""
 
@@ -132,6 +136,8 @@ class Pass:
             self._words, self._expects = self._at(record, text, self._n), "person"
         elif kind in ("user", "summary", "reasoning"):
             self._expects = "model"
+        if message.extra.get("note") == _STDERR and text:
+            self._wrong(record, one_line(text), "error", "", ends=False)
         if kind == "user" and text and self._whole and self._set_out is None:
             self._set_out = self._at(record, text, self._n)
         if kind == "reasoning" or (kind == "assistant" and text):
@@ -166,6 +172,8 @@ class Pass:
             self._condensed(record, event.text or "the conversation was condensed")
         elif event.ok is False:
             self._trouble(record, event)
+        elif _LIMIT.search(kind):
+            self._wrong(record, one_line(f"{kind} {event.text}"), kind, "", ends=True)
         elif kind in ("message", "toolCallStart", "agent_message"):
             self._answered(counts=True)
         elif _ASKING.search(kind) or (event.text and _ASKED.search(event.text[:400])):
@@ -181,14 +189,17 @@ class Pass:
             return
         detail = " ".join(details_of(event.extra))[:2000]
         says = one_line(event.text or detail[:200])
-        again = event.kind in _RETRIES
-        if not says or (not again and self._troubles and self._troubles[-1].says == says):
+        if says:
+            self._wrong(record, says, event.kind, detail, ends=event.ends)
+
+    def _wrong(self, record: Record, says: str, kind: str, detail: str, *, ends: bool) -> None:
+        """Something went wrong with the run. Clients tell of the error that ended it twice."""
+        again = kind in _RETRIES
+        if not again and self._troubles and self._troubles[-1].says == says:
             return
         self._retries += again
         span = record.span
-        self._troubles.append(
-            Trouble(says, event.kind, span.line, span.offset, record.at, detail, event.ends)
-        )
+        self._troubles.append(Trouble(says, kind, span.line, span.offset, record.at, detail, ends))
 
     def _take_reset(self, record: Record, reset: Reset) -> None:
         if reset.turns is None:

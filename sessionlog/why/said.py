@@ -257,13 +257,14 @@ def _flying(why: Why, clock: Clock) -> Iterator[Statement]:
 
 
 def _log_end(why: Why) -> Statement:
+    torn = next((damage.span for damage in reversed(why.damages) if damage.torn), None)
     last = why.facts.last[-1][1].span if why.facts.last else None
-    place = (None, last.line, last.offset) if last else (None, 0, -1)
+    span = torn if why.facts.torn and torn else last
+    place = (None, span.line, span.offset) if span else (None, 0, -1)
     if why.facts.torn:
         return Statement("log end", "bytes", "torn line", *place)
-    if not why.ending.ended:
-        return Statement("log end", "", f"whole line, {visible(why.ending.evidence)}", *place)
-    return Statement("log end", "", visible(why.ending.evidence), *place)
+    whole = "" if why.ending.ended else "whole line, "
+    return Statement("log end", "", f"{whole}{visible(why.ending.evidence)}", *place)
 
 
 def _writer(why: Why) -> Iterator[Statement]:

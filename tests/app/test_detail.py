@@ -228,7 +228,10 @@ def test_hostile_text_never_reaches_a_line_and_no_line_is_too_wide(
 ) -> None:
     for log, row in rows_of_all_sorts():
         look = detail.Look(columns, raw, expanded)
-        lines = [detail.head(row, log.raw, look), detail.title(row, look, focused=True)]
+        lines = [
+            detail.head(row, log.raw, look),
+            detail.title(row, ("1 shown", "2 raw"), 0, focused=True),
+        ]
         lines += [detail.foot(row), *detail.body(row, log.raw, look)]
         for line in lines:
             assert not ACTS.search(shown(line)), (row.sort, shown(line))

@@ -11,6 +11,7 @@ from textual.app import App, ComposeResult
 from sessionlog.codec import parse
 from sessionlog.formats.native import Native
 from sessionlog.framing import split
+from sessionlog.needle import Needle
 from sessionlog.records import Entry, Span, Status
 from tui.rows import Row
 from tui.widgets.detail_pane import DetailPane
@@ -146,17 +147,113 @@ async def test_a_live_call_that_gets_its_result_keeps_the_place() -> None:
         assert pane.is_expanded
 
 
-async def test_find_goes_to_the_next_hit_and_says_when_there_is_none() -> None:
+def marked(pane: DetailPane) -> list[str]:
+    """What is marked in the pane, line by line."""
+    found = []
+    for line in pane.lines(*pane.size):
+        texts = [text for text, style in line.left if "bold underline" in style]
+        found += ["".join(texts)] if texts else []
+    return found
+
+
+async def test_hits_are_marked_and_the_first_one_is_shown() -> None:
     text = "\n".join(f"line {i}" for i in range(300))
     log = Memory(build.message("bot", text))
     app = Panes()
     async with app.run_test(size=(80, 24)) as pilot:
         pane = app.pane
+        pane.mark(Needle("line 177"))
         pane.show(log.row(), log)
         await pilot.pause()
-        assert pane.find("LINE 177")
         assert " line 177" in app.text(pane)
-        assert not pane.find("nowhere")
+        assert marked(pane) == ["line 177"]
+        pane.mark(None)
+        assert marked(pane) == []
+
+
+async def test_the_next_hit_is_gone_to_until_the_row_has_no_more() -> None:
+    text = "\n".join(f"line {i}" + " here" * (i in (5, 6, 280, 299)) for i in range(300))
+    log = Memory(build.message("bot", text))
+    app = Panes()
+    async with app.run_test(size=(80, 24)) as pilot:
+        pane = app.pane
+        pane.mark(Needle("HERE", ignore_case=True))
+        pane.show(log.row(), log)
+        await pilot.pause()
+        assert pane.position[0] == 0  # two of them are seen without a move
+        assert marked(pane) == ["here", "here"]
+        assert [pane.find_next() for _ in range(4)] == [True, True, True, False]
+        assert " line 299 here" in app.text(pane)
+        assert [pane.find_prev() for _ in range(4)] == [True, True, True, False]
+        assert " line 5 here" in app.text(pane)
+
+
+async def test_a_hit_that_is_folded_away_unfolds_its_row() -> None:
+    text = "\n".join(f"line {i}" for i in range(300))
+    log = Memory(build.request("c"), build.response("c", result=text))
+    app = Panes()
+    async with app.run_test(size=(80, 24)) as pilot:
+        pane = app.pane
+        pane.mark(Needle("line 150"))
+        pane.show(log.row("call"), log)
+        await pilot.pause()
+        assert marked(pane) == ["line 150"]
+        assert pane.is_expanded
+        other = Memory(build.message("bot", text))
+        pane.show(other.row(), other)
+        assert not pane.is_expanded
+
+
+async def test_a_row_without_the_text_stays_folded_and_at_its_start() -> None:
+    log = Memory(build.request("c"), build.response("c", result="\n".join(map(str, range(900)))))
+    app = Panes()
+    async with app.run_test(size=(80, 24)) as pilot:
+        pane = app.pane
+        pane.mark(Needle("nowhere"))
+        pane.show(log.row("call"), log)
+        await pilot.pause()
+        app.text(pane)
+        assert not pane.is_expanded
+        assert pane.position[0] == 0
+        assert not pane.find_next()
+
+
+@pytest.mark.parametrize("sort", ["agent", "user"])
+async def test_a_hit_over_the_end_of_a_wrapped_line_is_marked_on_both(sort: str) -> None:
+    words = "word " * 9
+    log = Memory(
+        build.message("bot" if sort == "agent" else "user", f"{words}advisory lock {words}")
+    )
+    app = Panes()
+    async with app.run_test(size=(56, 24)) as pilot:
+        pane = app.pane
+        pane.mark(Needle("advisory lock"))
+        pane.show(log.row(sort), log)
+        await pilot.pause()
+        assert marked(pane) == ["advisory", "lock"]
+
+
+async def test_words_of_two_lines_are_no_hit() -> None:
+    log = Memory(build.message("user", "the advisory\nlock is one line below"))
+    app = Panes()
+    async with app.run_test(size=(80, 24)) as pilot:
+        pane = app.pane
+        pane.mark(Needle("advisory lock"))
+        pane.show(log.row("user"), log)
+        await pilot.pause()
+        assert marked(pane) == []
+
+
+async def test_a_hit_in_code_of_several_colours_is_marked_whole() -> None:
+    arguments = '{"deep":{"path":"a","mode":[1,2]}}'
+    log = Memory(build.request("c", "x", arguments), build.response("c", "x", arguments))
+    app = Panes()
+    async with app.run_test(size=(80, 40)) as pilot:
+        pane = app.pane
+        pane.mark(Needle('"path": "a"'))
+        pane.show(log.row("call"), log)
+        await pilot.pause()
+        assert marked(pane) == ['"path": "a"']
 
 
 async def test_an_empty_pane_and_a_pane_without_room_draw_nothing_wrong() -> None:
@@ -166,7 +263,7 @@ async def test_an_empty_pane_and_a_pane_without_room_draw_nothing_wrong() -> Non
         assert app.text(app.pane) == ["", ""]
         app.pane.scroll_lines(1)
         app.pane.scroll_to_end()
-        assert not app.pane.find("x")
+        assert not app.pane.find_next()
 
 
 async def test_the_header_shows_title_stop_and_facts_in_the_tint_of_the_status() -> None:

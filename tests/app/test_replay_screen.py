@@ -83,13 +83,15 @@ class Played:
 async def played(
     folder: Path, lines: list[bytes], *, size: tuple[int, int] = (120, 36), nth: int = 0,
     alive: bool | None = None, plays: bool = False, idle: float | None = 2.0,
+    is_counted: bool = True,
 ) -> AsyncIterator[Played]:  # fmt: skip
     path = build.log(folder / "20261127-220000.jsonl", lines)
     async with opened(folder, size=size) as (pilot, _):
         entry, steady = glance(str(path)), Steady()
         log = open_log(entry)
-        marks = Marks(log.form)
-        marks.scan(log.strip, rest=lambda: None)
+        marks = Marks(log.form) if is_counted else None
+        if marks is not None:
+            marks.scan(log.strip, rest=lambda: None)
         offset = sum(len(line) for line in lines[:nth])
         sheet = Replay(
             TopBar([], id="bar"), entry, log, marks, offset=offset, alive=alive, plays=plays,
@@ -127,7 +129,7 @@ async def test_a_call_runs_until_its_result_comes(tmp_path: Path) -> None:
 
 async def test_the_bar_tells_clock_numbers_silence_and_what_is_to_come(tmp_path: Path) -> None:
     async with played(tmp_path, RUN, nth=2) as on:
-        await until(on.pilot, lambda: on.sheet._tempo is not None, "timed")
+        await until(on.pilot, lambda: on.sheet.reel.tempo is not None, "timed")
         await until(on.pilot, lambda: "✗ in" in shown(on.pilot), "the next error")
         bar = next(line for line in shown(on.pilot).splitlines() if "paused" in line)
         assert "22:00:02 of 22:11:42   2 of 6" in " ".join(bar.split(" ")).replace(
@@ -166,7 +168,7 @@ async def test_playing_ends_at_the_end_and_no_timer_is_left(tmp_path: Path) -> N
     (["g", "g"], 0), (["home"], 0), (["e"], 3), (["e", "e"], 7), (["e", "e", "E"], 3), (["u"], 6),
     (["u", "U"], 1), (["]"], 5), (["]", "["], 5), (["right"], 7), (["right", "left"], 0),
     (["pagedown"], 7), (["pagedown", "pageup"], 1),
-    ([":", "3", "enter"], 3), ([":", *"50%", "enter"], 4), ([":", *"+8s", "enter"], 2),
+    ([":", "3", "enter"], 3), ([":", *"50%", "enter"], 3), ([":", *"+8s", "enter"], 2),
     ([":", *"22:00:10", "enter"], 3),
 ])  # fmt: skip
 async def test_each_key_leads_to_its_moment(tmp_path: Path, keys: list[str], nth: int) -> None:
@@ -257,6 +259,14 @@ async def test_a_live_log_goes_on_where_it_ended(tmp_path: Path) -> None:
         await until(on.pilot, lambda: on.sheet.transport.following is not None, "growth")
         await on.passes(2.2)
         assert "Later it came." in on.rows
+
+
+async def test_messages_are_counted_where_nobody_else_does(tmp_path: Path) -> None:
+    async with played(tmp_path, RUN, nth=2, alive=True, is_counted=False) as on:
+        await until(on.pilot, lambda: "2 of 6" in shown(on.pilot), "numbers")
+        with on.path.open("ab") as file:
+            file.write(build.message("bot", "Later it came.", 800))
+        await until(on.pilot, lambda: "2 of 7" in shown(on.pilot), "the new number")
 
 
 async def test_a_hostile_log_stays_text(tmp_path: Path) -> None:

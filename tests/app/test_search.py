@@ -247,8 +247,8 @@ async def test_escape_stops_the_search_and_the_next_one_leaves(tmp_path: Path) -
     ) -> Iterator[Hit | Progress]:
         entry = next(iter(sessions))
         yield Hit(entry.path, 1, "user", "", None, "", 1, 0, 9, 0, "a word", ((2, 6),))
-        yield Progress(entry.path, 212_000_000, 640_000_000, 0, 3)
         while not stopped():
+            yield Progress(entry.path, 212_000_000, 640_000_000, 0, 3)
             over.wait(0.01)
         over.set()
         yield Hit(entry.path, 2, "user", "", None, "", 1, 0, 9, 0, "late", ())
@@ -370,3 +370,48 @@ async def test_every_key_in_every_state_leaves_the_screen_whole(
         lines = at.text.splitlines()
         assert len(lines) == size[1]
         assert not at.sheet.status.warnings
+
+
+# -- from the browser and back ---------------------------------------------------------------
+
+
+async def test_a_hit_opens_in_the_browser_and_n_goes_on_from_it(tmp_path: Path) -> None:
+    async with opened(logs(tmp_path)) as (pilot, browser):
+        await pilot.press("s", *"advisory", "enter")
+        sheet = pilot.app.screen
+        assert isinstance(sheet, SearchSheet)
+        await until(pilot, lambda: "21 hits in 3 of 3 logs · all read" in shown(pilot), "hits")
+        await pilot.press("n", "j", "j", "enter")
+        await until(pilot, lambda: pilot.app.screen is browser, "the browser")
+        assert browser.entry is not None
+        assert browser.entry.title == "Migrate billing"
+        row = browser.timeline.row
+        assert row is not None
+        assert row.body.startswith("step 2: the Advisory Lock")
+        await until(pilot, lambda: browser.timeline.status.count("hit 3 of 10"), "which hit")
+        await until(pilot, lambda: browser.detail.row == row, "the detail")
+        pieces = [p for line in browser.detail.lines(*browser.detail.size) for p in line.left]
+        assert "Advisory" in [text for text, style in pieces if "bold underline" in style]
+        await pilot.press("n")
+        await until(pilot, lambda: browser.timeline.status.count("hit 4 of 10"), "the next hit")
+        await pilot.press("N", "N")
+        await until(pilot, lambda: browser.timeline.status.count("hit 2 of 10"), "the hit before")
+        await pilot.press("s")
+        assert "21 hits in 3 of 3 logs" in shown(pilot)
+
+
+async def test_n_in_the_detail_goes_through_its_hits_before_the_next_row(tmp_path: Path) -> None:
+    text = "\n".join(f"line {i}" + " here" * (i % 40 == 0) for i in range(120))
+    build.log(tmp_path / "20261127-220000.jsonl", [
+        build.meta(), build.message("bot", text), build.message("bot", "and here"),
+    ])  # fmt: skip
+    async with opened(tmp_path) as (pilot, browser):
+        await pilot.press("enter", "g", "g", "slash", *"here", "enter", "enter")
+        pane = browser.detail
+        await until(pilot, lambda: pane.row and pane.row.n == 1, "the row")
+        seen = []
+        for _ in range(3):
+            seen.append(pane.position[0])
+            await pilot.press("n")
+        assert seen == sorted(set(seen))
+        await until(pilot, lambda: pane.row and pane.row.n == 2, "the next row")

@@ -111,6 +111,13 @@ def test_agents_folders_follow_their_own_variables() -> None:
     moved = agent_folders({"HOME": "/h", "CLAUDE_CONFIG_DIR": "/c", "CODEX_HOME": "/o"})
     assert moved["claude"] == ["/c/projects"]
     assert moved["codex"][0] == "/o/sessions"
+    assert plain["pi"] == ["/h/.pi/agent/sessions"]
+    assert plain["openclaw"] == ["/h/.openclaw/agents"]
+    moved = agent_folders({"HOME": "/h", "PI_CODING_AGENT_DIR": "/p", "OPENCLAW_STATE_DIR": "/w"})
+    assert (moved["pi"], moved["openclaw"]) == (["/p/sessions"], ["/w/agents"])
+    assert agent_folders({"PI_CODING_AGENT_DIR": "/p", "PI_CODING_AGENT_SESSION_DIR": "/s"})[
+        "pi"
+    ] == ["/s"]
 
 
 def test_only_folders_that_are_there_are_looked_into(tmp_path: Path) -> None:

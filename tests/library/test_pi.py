@@ -106,9 +106,11 @@ def test_the_id_is_the_files_own_where_the_head_is_lost(tmp_path: Path) -> None:
 @pytest.mark.parametrize("version", [None, 2, 3])
 def test_every_version_and_a_torn_head_are_recognised(version: int | None) -> None:
     form = recognise("x", "", head(version=version))
-    assert form is not None and form.name == "pi"
+    assert form is not None
+    assert form.name == "pi"
     torn = recognise("x", "", head(version=version)[:-9])
-    assert torn is not None and torn.name == "pi"
+    assert torn is not None
+    assert torn.name == "pi"
     assert recognise("x", "", head(format="agentsession/0.9")) is None
 
 
@@ -146,7 +148,8 @@ def test_results_tell_failure_pictures_and_details() -> None:
     ]
     told = only(message("toolResult", "r", "q", toolCallId="c", toolName="read", content=content,
                         details={"diff": "+1 x"}, isError=True))  # fmt: skip
-    assert told.activity.failure == "a" and told.activity.name == "read"
+    assert told.activity.failure == "a"
+    assert told.activity.name == "read"
     assert [(i.media_type, i.size) for i in told.images] == [("image/png", 3)]
     assert told.extra["details"] == {"diff": "+1 x"}
     assert only(result("c")).activity.failure is None
@@ -171,7 +174,8 @@ def test_a_broken_answer_is_shown_and_never_handed_over(tmp_path: Path) -> None:
     )  # fmt: skip
     assert texts(read) == ["Go", "Again", "Whole"]
     assert [step.message.text for step in read.history] == ["Go", "Half", "", "Again", "Whole"]
-    assert read.open_calls == () and not read.in_flight
+    assert read.open_calls == ()
+    assert not read.in_flight
     (told,) = (e for e in read.events if e.ends)
     assert (told.kind, told.ok, told.text) == ("aborted", False, "Request was aborted.")
 
@@ -222,7 +226,8 @@ def test_calls_without_results_are_in_flight_until_somebody_goes_on(tmp_path: Pa
     assert glance(read.path).stop == "in bash: sleep 60"
     read = session(tmp_path, head(), user("Go"), asked, user("Go on"), said("Done"))
     assert [c.call_id for c in read.open_calls] == ["c1", "c2"]
-    assert read.status == "complete" and not read.in_flight
+    assert read.status == "complete"
+    assert not read.in_flight
 
 
 def test_a_command_by_hand_is_no_prompt_and_may_be_kept_from_the_model(tmp_path: Path) -> None:
@@ -230,7 +235,8 @@ def test_a_command_by_hand_is_no_prompt_and_may_be_kept_from_the_model(tmp_path:
     hidden = message("bashExecution", command="env", output="", excludeFromContext=True)
     read = session(tmp_path, head(), user("Hi"), told, hidden, said("Ho"))
     assert texts(read) == ["Hi", "! make\nno\nexit code 2", "Ho"]
-    assert read.users == 1 and len(read.history) == 4
+    assert read.users == 1
+    assert len(read.history) == 4
 
 
 @pytest.mark.parametrize("role", ["custom", "hookMessage"])
@@ -248,14 +254,17 @@ def test_what_an_extension_says_is_the_systems(role: str) -> None:
 )
 def test_bookkeeping_is_a_quiet_event(kind: str) -> None:
     (record,) = decoded(entry(kind, "a", "b", modelId="m"))
-    assert isinstance(record.payload, Event) and record.quiet
+    assert isinstance(record.payload, Event)
+    assert record.quiet
     assert (record.key, record.parent) == ("a", "b")
 
 
 def test_what_is_not_known_is_kept_and_shown() -> None:
     for line in (entry("dream", "a", "b", text="x"), entry("message", "a", "b", message=3)):
         (record,) = decoded(line)
-        assert record.kind is Kind.OTHER and not record.quiet and record.key == "a"
+        assert record.kind is Kind.OTHER
+        assert not record.quiet
+        assert record.key == "a"
     assert only(message("critic", content="No.")).type == "critic"
     block = {"type": "hologram", "text": "H"}
     assert [r.payload.type for r in decoded(said(block)) if isinstance(r.payload, Message)] == [
@@ -279,7 +288,7 @@ def test_a_compaction_keeps_its_summary_first_and_then_what_it_names(tmp_path: P
         ),
     )
     assert texts(read) == ["S", "three", "four"]
-    assert [shown_type(m) for m in read.messages][0] == "summary"
+    assert next(shown_type(m) for m in read.messages) == "summary"
     assert [s.n for s in read.history if not s.in_context] == [1, 2]
 
 

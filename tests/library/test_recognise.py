@@ -27,6 +27,8 @@ def test_each_format_is_known_by_its_own_lines() -> None:
     assert named(*build.codex_healthy()) == "codex"
     assert named(*build.codex_healthy()[1:]) == "codex"
     assert named(OLD, build.line({"record_type": "state"})) == "codex"
+    assert named(*build.pi_healthy()) == "pi"
+    assert named(*build.pi_healthy()[2:]) == "pi"
     assert named(*TALK) == "chat"
     assert named(build.line({"messages": [{"role": "user", "content": "Hi"}]})) == "chat"
 
@@ -38,8 +40,9 @@ def test_names_lie() -> None:
 
 @pytest.mark.parametrize(
     "lines",
-    [build.healthy(), build.codex_healthy(), TALK * 3, [OLD, build.line({"record_type": "state"})]],
-)
+    [build.healthy(), build.codex_healthy(), TALK * 3, [OLD, build.line({"record_type": "state"})],
+     build.pi_healthy()],
+)  # fmt: skip
 @pytest.mark.parametrize("broken", [b"\0" * 99 + b"\n", b'{"cut": "of\n', b"# a note\n", b"\n"])
 def test_a_damaged_first_line_hides_no_log(lines: list[bytes], broken: bytes) -> None:
     form = named(*lines)

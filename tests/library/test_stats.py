@@ -107,6 +107,20 @@ def test_a_call_fails_by_its_mark_or_by_its_exit_status(tmp_path: Path) -> None:
     assert tool(marked, "shell").failed == 1
 
 
+def test_a_call_of_an_answer_that_broke_off_is_not_open(tmp_path: Path) -> None:
+    id = "01a22748-f798-7db0-b19d-c1d5f7c6daf1"
+    call = {"type": "toolCall", "id": "c1", "name": "bash", "arguments": {"command": "ls"}}
+    body = {"role": "assistant", "content": [call], "stopReason": "aborted"}
+    log = build.log(tmp_path / f"a_{id}.jsonl", [
+        build.line({"type": "session", "version": 3, "id": id, "timestamp": build.at(0),
+                    "cwd": "/srv"}),
+        build.line({"type": "message", "id": "11111111", "parentId": None,
+                    "timestamp": build.at(1), "message": body}),
+    ])  # fmt: skip
+    assert tool(log, "bash") == Tool("bash", calls=1)
+    assert_like_check(log)
+
+
 def test_a_subagents_calls_stand_apart(tmp_path: Path) -> None:
     log = build.log(tmp_path / build.CLAUDE_FILE, [
         build.claude_user("Fix it"),

@@ -135,6 +135,8 @@ def test_a_call_that_failed_only_in_events_is_known() -> None:
     found = story.why()
     assert found.cause == "disk_full"
     assert not found.in_flight
+    story.open("make import").answer("No space left on device", True)
+    assert story.why().progress.errors == found.progress.errors == 1
 
 
 def test_subagents_inside_the_log_are_another_run() -> None:

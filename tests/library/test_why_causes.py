@@ -8,8 +8,13 @@ import build
 import pytest
 from stories import AGENTS, Claude, Codex, Native, Story
 
+from sessionlog.codec import parse
+from sessionlog.formats.table import named
+from sessionlog.framing import split
 from sessionlog.records import Ending, Status
+from sessionlog.session import fold
 from sessionlog.why.answer import answered
+from sessionlog.why.answer import why as of_session
 
 PROVIDER = [
     ("provider_overloaded", "Overloaded (529)"),
@@ -142,6 +147,9 @@ def test_a_full_disk_is_the_cause_of_a_log_that_ends_there(agent: type[Story]) -
     assert full.why().cause == "disk_full"
     assert full.call("df -h", "/dev/vda1 40G 40G 0 100% /").why(b'{"ki').cause == "disk_full"
     assert full.work(8).why().cause == "killed_answering"
+    retried = agent().work().call("make import", "ENOSPC: no space left on device", True)
+    retried.call("rm -r cache").open("make import")
+    assert retried.why().cause == "killed_in_tool"
 
 
 @pytest.mark.parametrize("agent", AGENTS)
@@ -195,6 +203,25 @@ def test_a_limit_that_stopped_a_loop_is_no_limit() -> None:
     assert story.why().cause == "loop"
 
 
+def test_calls_that_failed_alike_now_and_then_or_long_ago_are_no_loop() -> None:
+    spread, early = Native(), Native()
+    for _ in range(6):
+        spread.work(6).call("npm run lint", LINT, True)
+        early.call("npm run lint", LINT, True)
+    for story in (spread, early.work(5)):
+        story.lines.append(build.result("iterations", 1, message="stopped after 40 iterations"))
+        assert story.why().cause == "budget"
+
+
+@pytest.mark.parametrize("agent", AGENTS)
+def test_a_program_that_was_found_at_last_is_not_missing(agent: type[Story]) -> None:
+    lost = agent().work().call("protoc --version", "bash: protoc: command not found", True)
+    words = "protoc runs, but the plugin does not. I give up."
+    assert lost.done(words).why().cause == "missing_program"
+    found = agent().work().call("protoc --version", "bash: protoc: command not found", True)
+    assert found.call("protoc -h", "usage").done(words).why().cause == "gave_up"
+
+
 @pytest.mark.parametrize("agent", AGENTS)
 def test_a_call_whose_outcome_changed_or_that_went_well_at_last_is_no_loop(
     agent: type[Story],
@@ -221,6 +248,43 @@ def test_the_native_words_for_an_ending_are_known(reason: str, cause: str) -> No
     code = int(reason != "settled")
     story.lines.append(build.result(reason, code, message="403 " * (reason != "empty")))
     assert story.why().cause == cause
+
+
+def test_a_limit_that_only_an_event_tells_of_is_the_cause() -> None:
+    story = Claude().work()
+    limit = {"type": "max_turns_reached", "maxTurns": 30, "turnCount": 30}
+    story.lines.append(build.claude_line("attachment", 99, attachment=limit))
+    assert story.why().cause == "budget"
+
+
+def test_condensing_on_demand_that_failed_is_the_cause() -> None:
+    story = Claude().work().done("On it.")
+    failed = "<local-command-stderr>Error: Error during compaction: 500</local-command-stderr>"
+    story.lines += [
+        build.claude_user("<command-name>/compact</command-name>", 90),
+        build.claude_user(failed, 91),
+    ]
+    assert story.why().cause == "compaction"
+
+
+def test_a_call_that_reports_failure_is_the_models_verdict() -> None:
+    why = Claude().work().call("no credentials", tool="report_failure").done("Reported.").why()
+    assert why.cause == "declared_failed"
+    assert "no credentials" in why.evidence[0].says
+
+
+def test_an_error_line_in_a_plain_chat_is_the_cause() -> None:
+    form = named("chat")
+    assert form is not None
+    said = [build.chat("user", "Hi"), build.line({"type": "error", "text": "429 rate limit"})]
+    records = [
+        record
+        for line in split(b"".join(said))
+        for value, span in parse(line, form.plausible).objects
+        for record in form.decode(value, span)
+    ]
+    session = fold(records, [], form=form, path="a.jsonl")
+    assert of_session(session).cause == "rate_limit"
 
 
 # -- the model stopped by itself -------------------------------------------------------------------

@@ -50,6 +50,7 @@ DONE = [
     "A request that fails is retried three times. The limit is set in config.toml.",
     "```\nI give up\n```\nThe snippet above prints that.",
     "The tests pass. Shall I open a pull request?",
+    "All tests pass. I stop here: the docs were not asked for.",
 ]
 
 
@@ -101,6 +102,7 @@ NOT_MISSING = [
     "cat: notes.txt: No such file or directory",
     "KeyError: 'user not found'",
     "remote: Repository not found.",
+    "Error: image nginx:latest: not found",
     "fatal error: zlib.h: No such file or directory",
 ]
 
@@ -152,3 +154,14 @@ def test_the_words_come_before_the_type_and_the_body() -> None:
     assert errors.cause_of("Prompt is too long", "invalid_request", "529") == "context_full"
     assert errors.cause_of("it failed", "rate_limit_error") == "rate_limit"
     assert errors.cause_of("it failed", "", '{"status": 503}') == "provider_overloaded"
+
+
+@pytest.mark.parametrize(
+    ("status", "cause"),
+    [(401, "auth"), (402, "budget"), (403, "auth"), (413, "context_full"), (429, "rate_limit"),
+     (500, "provider_overloaded"), (529, "provider_overloaded"), (404, ""), (400, "")],
+)  # fmt: skip
+def test_a_status_alone_tells_the_cause(status: int, cause: str) -> None:
+    for text in (f"it failed ({status})", f"API Error: {status} no words", f"HTTP {status}",
+                 f'{{"status":{status}}}', f"unexpected status code {status}"):  # fmt: skip
+        assert errors.cause_of(text) == cause

@@ -372,19 +372,24 @@ class ByThread:
             time.sleep(rng.choice((0, 0, 0.0005, 0.003, 0.03)))
         self.file.end()
         self.file.close_line()
-        began = time.monotonic()
-        while (wrong := self._wrong()) and time.monotonic() - began < SOON:
-            time.sleep(0.005)
-        self.longest = time.monotonic() - began
+        wrong = self._wrong_after(time.monotonic())
         self._stop.set()
         thread.join()
         self._follower.close()
         self._notice.close()
         return wrong
 
-    def _wrong(self) -> str:
-        with self._lock:
-            return wrong_view(self.view, self.file.path)
+    def _wrong_after(self, end: float) -> str:
+        """What is wrong with the view as it is a second after the last step; "" as soon as
+        nothing is. The comparing takes its own time, and the follower does not wait for it."""
+        while True:
+            self.longest = time.monotonic() - end
+            with self._lock:
+                view = View([*self.view.records], [*self.view.steps], [*self.view.damages])
+            wrong = wrong_view(view, self.file.path)
+            if not wrong or self.longest > SOON:
+                return wrong
+            time.sleep(0.005)
 
 
 @dataclass

@@ -13,7 +13,8 @@ import tempfile
 from pathlib import Path
 from random import Random
 
-sys.path[:0] = [str(Path(__file__).parents[2]), str(Path(__file__).parent.parent)]
+sys.path.insert(0, str(Path(__file__).parents[2]))
+sys.path.insert(0, str(Path(__file__).parents[1]))
 
 import build
 import wanted

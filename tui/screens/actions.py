@@ -30,7 +30,10 @@ _DETAIL: dict[str, Callable[[DetailPane], None]] = {
     "toggle_fold": DetailPane.toggle_fold,
 }
 """What the moving keys mean in the detail."""
-_NEEDS_ROW = ("copy_row", "copy_command", "copy_json", "toggle_raw", "detail_down", "detail_up")
+_NEEDS_ROW = (
+    "copy_row", "copy_command", "copy_json", "toggle_raw", "view_shown", "view_raw", "view_knew",
+    "detail_down", "detail_up",
+)  # fmt: skip
 
 
 class Actions:
@@ -66,9 +69,9 @@ class Actions:
         at = self._at
         if id in ("fork", "repair"):
             return self._not_acting(id)
-        if id in ("why", "replay", "stats") and self._target is None:
+        if id in ("why", "replay", "compare", "stats") and self._target is None:
             return f"{id}: no session is selected"
-        if id in ("why", "replay", "stats") and self._target and self._target.status is None:
+        if id in ("why", "replay", "compare", "stats") and self._target and self._target.status is None:
             return f"{id}: this is no session log"
         if id == "turn_bell":
             running = self._target is not None and self._target.status is Status.RUNNING
@@ -76,6 +79,8 @@ class Actions:
             return "" if running or rings else "bell: this run has stopped already"
         if id in ("copy_id", "copy_path", "open") and at.view.focus == LIST:
             return "" if at.sessions.selected else "no session is selected"
+        if at.view.focus == LIST and (kept_from := at.sessions.refused(id)):
+            return kept_from
         if id in _NEEDS_ROW and at.timeline.row is None:
             return "no row is selected"
         if id == "toggle_follow" and not at.view.live:
@@ -186,7 +191,25 @@ class Actions:
 
     def toggle_raw(self) -> None:
         """The record as it stands, or as it is shown."""
-        self._at.detail.toggle_raw()
+        self._view(raw=not self._at.detail.is_raw)
+
+    def view_shown(self) -> None:
+        """The row as it reads."""
+        self._view()
+
+    def view_raw(self) -> None:
+        """The record as it stands."""
+        self._view(raw=True)
+
+    def view_knew(self) -> None:
+        """What the agent knew at the row."""
+        self._view(knew=True)
+
+    def _view(self, *, raw: bool = False, knew: bool = False) -> None:
+        detail = self._at.detail
+        detail.set_view(raw=raw)
+        detail.set_knew(knew)
+        self._at.tell_known()
         if self._at.is_narrow:
             self._to(DETAIL)
 

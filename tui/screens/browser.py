@@ -14,12 +14,8 @@ from typing import TYPE_CHECKING
 
 from textual import events, on
 from textual.app import ComposeResult
-from textual.geometry import Region
 from textual.layout import Layout
-from textual.screen import Screen
-from textual.strip import Strip
 from textual.widget import Widget
-from textual.worker import get_current_worker
 
 from sessionlog.listing import glance, ordered
 from sessionlog.records import Entry, Status
@@ -29,18 +25,18 @@ from tui.bells import Bells
 from tui.entries import home
 from tui.keys import Keys
 from tui.layout import NARROW, PaneLayout, View
-from tui.lines import Line, Piece
+from tui.lines import Piece
 from tui.opening import looked_in
-from tui.paint import painter
 from tui.row_lines import CLOCKS, Clock
 from tui.screens.actions import Actions
+from tui.screens.frame import Frame
 from tui.screens.front import is_in_front
 from tui.screens.open_session import OpenSession
 from tui.screens.sheets import Sheets
 from tui.widgets import timeline_told as told
-from tui.widgets.detail_pane import DetailPane
 from tui.widgets.key_line import KeyLine
 from tui.widgets.map_line import MapLine
+from tui.widgets.past_pane import PastPane
 from tui.widgets.session_list import SessionList
 from tui.widgets.status_line import StatusLine
 from tui.widgets.stop_header import StopHeader
@@ -56,11 +52,8 @@ _BEGIN = 0.05
 """Seconds after which the folders are watched: first the screen is painted."""
 
 
-class Browser(Screen[None], inherit_bindings=False):
+class Browser(Frame[None]):
     """Sessions, timeline, detail."""
-
-    AUTO_FOCUS = ""
-    ALLOW_SELECT = False
 
     def __init__(self, catalogue: workers.Catalogue, *, clock: Callable[[], float]) -> None:
         super().__init__()
@@ -85,7 +78,7 @@ class Browser(Screen[None], inherit_bindings=False):
         self.header = StopHeader(id="header", now=lambda: self.now)
         self.timeline = TimelineView(id="timeline", now=clock)
         self.map = MapLine(id="map")
-        self.detail = DetailPane(id="detail")
+        self.detail = PastPane(id="detail")
         self.status = StatusLine(id="status")
         self.actions = Actions(self)
         self.keys = KeyLine(self.actions.refused, id="keys")
@@ -119,11 +112,6 @@ class Browser(Screen[None], inherit_bindings=False):
         yield self.status
         yield self.keys
 
-    def render_lines(self, crop: Region) -> list[Strip]:
-        """What no pane covers is the column between two panes."""
-        palette = painter(self.app.theme, faded=not self.is_current)
-        return [palette.strip(Line([("│" * crop.width, "line")]), crop.width)] * crop.height
-
     def on_mount(self) -> None:
         """Show what is known; the first paint has it."""
         self._list()
@@ -132,7 +120,7 @@ class Browser(Screen[None], inherit_bindings=False):
         self.set_timer(_BEGIN, self._start)
 
     def _start(self) -> None:
-        self._work("watching folders", self._watch, group="watch")
+        self.work("watching folders", self._watch, group="watch")
         self.set_interval(1, self._tick)
 
     @property
@@ -141,18 +129,6 @@ class Browser(Screen[None], inherit_bindings=False):
         return datetime.fromtimestamp(self.clock(), UTC)
 
     # -- workers -------------------------------------------------------------------------------
-
-    def _work(
-        self, what: str, work: Callable[[workers.Post, workers.Stopped], None], group: str
-    ) -> None:
-        """Run a function of `workers` in a thread; its errors show on the screen."""
-
-        def run() -> None:
-            worker = get_current_worker()
-            stopped: workers.Stopped = lambda: worker.is_cancelled  # noqa: E731
-            workers.guarded(what, lambda: work(self.post_message, stopped), self.post_message)
-
-        self.run_worker(run, thread=True, group=group, exclusive=True, exit_on_error=False)
 
     def _watch(self, post: workers.Post, stopped: workers.Stopped) -> None:
         workers.watch(self._catalogue, lambda: self.entry.path if self.entry else "", post, stopped)
@@ -271,7 +247,7 @@ class Browser(Screen[None], inherit_bindings=False):
     def _watch_log(self) -> None:
         if self.entry is not None and self.log_file is not None:
             path = self.entry.path
-            self._work(
+            self.work(
                 "watching the log", lambda post, ended: workers.watch_log(path, post, ended), "log"
             )
 
@@ -300,7 +276,14 @@ class Browser(Screen[None], inherit_bindings=False):
     @on(told.RowMoved)
     def _row_moved(self, message: told.RowMoved) -> None:
         self.detail.show(message.row, self.log_file)
+        self.tell_known()
         self.tell()
+
+    def tell_known(self) -> None:
+        """In its third view the detail says what the agent knew at the row."""
+        row = self.timeline.row
+        if self.detail.only_knew and row is not None:
+            self.detail.tell(self.session.knew(row), "")
 
     @on(told.Told)
     def _told(self, message: told.Told) -> None:

@@ -15,6 +15,8 @@ from sessionlog.window import Log
 from tui.opening import is_alive, open_log, writer_of
 
 if TYPE_CHECKING:
+    from tui.knew import Knew, Knowledge
+    from tui.rows import Row
     from tui.screens.browser import Browser
 
 HEADER_RECORDS = 400
@@ -41,11 +43,13 @@ class OpenSession:
         self._grew = float("-inf")
         """When it grew, by a steady clock."""
         self._renewing: Timer | None = None
+        self._knowledge: Knowledge | None = None
 
     def open(self, entry: Entry) -> None:
         """Show a session's log at its end; one that cannot be read says why."""
         at = self._at
         at.timeline.close()
+        self._forget_known()
         if self.log is not None:
             self.log.close()
         self.entry, self.log = entry, None
@@ -98,6 +102,22 @@ class OpenSession:
             return None
         return timeline.marks.messages - sum(record.kind is Kind.MESSAGE for record in records)
 
+    def knew(self, row: Row) -> Knew | None:
+        """What the agent knew at a row."""
+        from tui.knew import Knowledge
+
+        timeline = self._at.timeline.timeline
+        if timeline is None:
+            return None
+        if self._knowledge is None:
+            self._knowledge = Knowledge(timeline.log, timeline.marks)
+        return self._knowledge.at(row)
+
+    def _forget_known(self) -> None:
+        if self._knowledge is not None:
+            self._knowledge.close()
+            self._knowledge = None
+
     def look(self) -> None:
         """See whether the log grew, was replaced, is gone or came back. Cheap when nothing did."""
         at = self._at
@@ -114,6 +134,8 @@ class OpenSession:
             at.status.unwarn(f"{path} is gone; what was read of it is shown")
         if kind == "replaced":
             at.status.warn(f"{path} was replaced or cut, and is read anew")
+        if kind != "none":
+            self._forget_known()
         if kind == "grew":
             self._grew = time.monotonic()
             at.timeline.judge(self._alive)

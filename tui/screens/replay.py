@@ -18,32 +18,26 @@ from textual.message import Message
 from textual.timer import Timer
 from textual.widget import Widget
 
-from sessionlog.formats.base import RESET, TROUBLE, USER
 from sessionlog.marks import Marks
 from sessionlog.pace import Pace
 from sessionlog.records import Entry
 from sessionlog.window import Log
-from tui import ahead, commands, copying, pairs, workers
+from tui import commands, copying, workers
 from tui.commands import Command
-from tui.deck_lines import Playing, playing, told
+from tui.counting import Counting
+from tui.deck_lines import told
 from tui.entries import home
-from tui.knew import Knowledge
 from tui.layout import WIDE
 from tui.lines import Line
 from tui.looking import Searcher
-from tui.map_spots import spots_of
-from tui.minimap import Minimap
-from tui.moments import Moments
-from tui.outlook import Outlook
-from tui.past import PastTimeline
 from tui.player import Player
+from tui.reel import SOUGHT, Reel
 from tui.replay import Transport
 from tui.row_lines import CLOCKS, Clock
-from tui.rows import Row
 from tui.run_line import run_line
 from tui.screens.sheet import Sheet, side_by_side
 from tui.tempo import Tempo
-from tui.timeline import Pos, Timeline
+from tui.timeline import Pos
 from tui.track import Beat, Track
 from tui.widgets.past_pane import PastPane
 from tui.widgets.replay_view import ReplayView
@@ -71,12 +65,6 @@ _DETAIL = 66
 """Columns that it has beside them."""
 PAST = "the past, not the disk: nothing runs"
 _CLOCKS = {"local": "local time", "start": "since start", "utc": "UTC"}
-_SOUGHT = {
-    "trouble": (ahead.is_trouble, TROUBLE, "error"),
-    "user": (ahead.is_turn, USER, "user turn"),
-    "reset": (ahead.is_reset, RESET, "reset"),
-}
-"""What next_ and prev_ look for."""
 
 
 class Left(NamedTuple):
@@ -106,7 +94,7 @@ class Replay(Sheet[Left]):
         bar: TopBar,
         entry: Entry,
         log: Log,
-        marks: Marks,
+        marks: Marks | None,
         *,
         offset: int | None = None,
         alive: bool | None = None,
@@ -117,36 +105,34 @@ class Replay(Sheet[Left]):
         steady: Callable[[], float] = time.monotonic,
     ) -> None:
         """`offset`: byte of the line to begin at (None: the first). `marks` are counted by someone
-        else, or not at all. `alive`: does the writer live? `steady` tells seconds that pass."""
+        else; None: nobody counts, so that is done here. `alive`: does the writer live? `steady`
+        tells seconds that pass."""
         super().__init__(bar)
-        self._entry, self._log, self._marks, self._alive = entry, log, marks, alive
+        self._counting: Counting | None = None
+        if marks is None:
+            marks = Marks(log.form)
+            self._counting = Counting(marks, log.strip.twin())
+        self._entry, self._plays_at_once = entry, plays
         self._clock, self._now, self._steady = clock or Clock(), now, steady
-        track, whole = Track(log), Timeline(log, marks)
-        whole.judge(alive)
-        first = track.first if offset is None else track.holding(offset)
-        assert first is not None, "an empty log has nothing to play"
-        self._moments, self._plays_at_once = Moments(track, whole), plays
-        self.transport = Transport(track, first, pace)
-        self.past = PastTimeline(log, marks)
-        self.past.judge(alive)
-        self.rows = ReplayView(self.past, entry.title or entry.task or entry.id, about(entry),
-                               id="rows")  # fmt: skip
+        self.reel = reel = Reel(log, marks, offset=offset, alive=alive, pace=pace)
+        title = entry.title or entry.task or entry.id
+        self.rows = ReplayView(reel.past, title, about(entry), id="rows")
         self.detail = PastPane(id="detail")
         self.deck = TransportBar(self._run_line, id="deck")
-        self._knowledge = Knowledge(log, marks)
         self._search = Searcher(self)
-        self._outlook = Outlook(self._moments, self.transport)
         self._player = Player(
-            self.transport, self._moments, lambda: self.rows.row, lambda: self.rows.room
+            reel.transport, reel.moments, lambda: self.rows.row, lambda: self.rows.room
         )
-        self._tempo: Tempo | None = None
-        """How long the log plays; None while that is not known."""
-        self._map, self._counted = Minimap([]), -1
         self._with_detail: bool | None = None
         """What was asked for; None: as there is room."""
         self._frames: Timer | None = None
         self._resting: Timer | None = None
         self._frame_at = 0.0
+
+    @property
+    def transport(self) -> Transport:
+        """What plays."""
+        return self.reel.transport
 
     # -- the parts -----------------------------------------------------------------------------
 
@@ -178,15 +164,18 @@ class Replay(Sheet[Left]):
         self._moved()
         self._play(self._plays_at_once)
         self.set_interval(_COUNT, self._count)
-        if self._alive:
+        if self._counting is not None:
+            self.set_timer(_REST, self._counting.start)
+        if self.reel.alive:
             self.set_interval(_GROW, self._grow)
-        elif self._log.size <= _LARGEST:
+        elif self.reel.log.size <= _LARGEST:
             self.work("timing the run", self._time_run, "tempo")
 
     def on_unmount(self) -> None:
         """Let go of the log."""
-        for owner in (self.past, self._knowledge, self._log):
-            owner.close()
+        if self._counting is not None:
+            self._counting.stop()
+        self.reel.close()
 
     # -- time ----------------------------------------------------------------------------------
 
@@ -207,7 +196,7 @@ class Replay(Sheet[Left]):
         else:
             self.rows.tick(self.transport.clock)
             self._tell()
-        if self.transport.following is None and not self._alive:
+        if self.transport.following is None and not self.reel.alive:
             self._play(False)
 
     def _go(self, beat: Beat) -> None:
@@ -220,7 +209,7 @@ class Replay(Sheet[Left]):
         """Another line is the last one: rows and bar follow, the rest when it stays there."""
         self.rows.show(self.transport.beat.end, self.transport.clock)
         row = self.rows.row
-        self.detail.show(row, self.past.log)
+        self.detail.show(row, self.reel.log)
         self._tell(moved=True)
         if self._resting is None:
             self._resting = self.set_timer(_REST, self._rested)
@@ -230,39 +219,30 @@ class Replay(Sheet[Left]):
         self._resting = None
         row = self.rows.row
         if row is not None:
-            arrives = self._clock.tell(self._moments.arrives(row), short=False)
-            self.detail.tell(self._knowledge.at(row), arrives)
-        if not self._outlook.look(_SLICE):
+            arrives = self._clock.tell(self.reel.moments.arrives(row), short=False)
+            self.detail.tell(self.reel.knowledge.at(row), arrives)
+        if not self.reel.outlook.look(_SLICE):
             self._resting = self.set_timer(_BREATH, self._rested)
         self._tell()
 
     def _tell(self, *, moved: bool = False) -> None:
         """Bar and status line say where it is."""
-        self.deck.tell(self._playing(), moved=moved)
+        self.deck.tell(self.reel.state(self._clock), moved=moved)
         progress = self._search.progress
         name = _CLOCKS[self._clock.mode]
         self.status.tell(" · ".join(filter(None, (PAST, progress))), [(name, "fg-3")])
 
-    def _playing(self) -> Playing:
-        marks = self._marks
-        counted = "" if marks.complete(self._log.size) else "+"
-        state = playing(self.transport, self._clock, self._tempo, self._outlook.seconds)
-        return state._replace(
-            n=self.past.messages_so_far, total=f"{marks.messages:,}{counted}",
-            live=bool(self._alive),
-        )  # fmt: skip
-
     def _run_line(self, columns: int) -> Line:
         beat, track = self.transport.beat, self.transport.track
         ends = told(self._clock, track.begins)[:5], told(self._clock, track.ends)[:5]
-        share = beat.end / max(self._log.size, 1)
-        return run_line(self._map, columns, share, beat.start, ends)
+        share = beat.end / max(self.reel.log.size, 1)
+        return run_line(self.reel.map, columns, share, beat.start, ends)
 
     # -- what becomes known meanwhile ----------------------------------------------------------
 
     def _time_run(self, post: workers.Post, stopped: workers.Stopped) -> None:
         """In a thread, with a log of its own."""
-        tempo, log = Tempo(self.transport.pace.idle), Log(self._log.path, self._log.form)
+        tempo, log = Tempo(self.transport.pace.idle), Log(self.reel.log.path, self.reel.log.form)
         try:
             if tempo.fill(Track(log), stopped):
                 post(self.Timed(tempo))
@@ -271,44 +251,42 @@ class Replay(Sheet[Left]):
 
     @on(Timed)
     def _timed(self, message: Timed) -> None:
-        if not self._alive:
-            self._tempo = message.tempo
+        if not self.reel.alive:
+            self.reel.tempo = message.tempo
             self._tell()
 
     def _count(self) -> None:
         """Messages may be counted further: numbers and the map follow."""
-        if len(self._marks) == self._counted:
-            return
-        self._counted = len(self._marks)
-        whole = self._moments.timeline
-        whole.renew()
-        self._map = Minimap(spots_of(whole))
-        self.past.cut(self.past.size)
-        self.rows.renew()
-        self._knowledge.forget()
-        self._moved()
+        if self.reel.counted():
+            self.rows.renew()
+            self._moved()
 
     def _grow(self) -> None:
         """A log whose writer lives: its end moves on."""
-        change = self._log.refresh()
+        change = self.reel.log.refresh()
         if change.kind in ("replaced", "gone"):
-            self._alive = None
             self.dismiss(Left())
         elif change.kind == "grew":
-            self.transport.track.forget(change.first)
-            self.transport.renew()
-            self._moments.timeline.forget(max(change.first - pairs.LOOK, 0))
-            self.past.changed(change.first)
-            self._outlook.forget()
-            self._counted = -1
+            self.reel.grown(change)
+            self._count_on(change.first)
+            self._moved()
+
+    def _count_on(self, first: int) -> None:
+        """Where it is counted here, go on from a chunk."""
+        if self._counting is not None:
+            self._counting.stop()
+            self.reel.marks.restart(first)
+            self._counting = Counting(self.reel.marks, self.reel.log.strip.twin())
+            self._counting.start()
 
     # -- keys ----------------------------------------------------------------------------------
 
     def run_command(self, command: Command) -> None:
         """What moves the transport is the player's."""
         act = getattr(self._player, command.id, None)
-        if command.id.partition("_")[2] in _SOUGHT:
-            return self._seek(command.id)
+        way, _, what = command.id.partition("_")
+        if what in SOUGHT:
+            return self._seek(what, forward=way == "next")
         if act is None:
             return super().run_command(command)
         self._search.stop()
@@ -335,18 +313,9 @@ class Replay(Sheet[Left]):
 
         self._play(False)
         now = datetime.fromtimestamp(self._now(), UTC)
-        self.app.push_screen(ForkDialog(self._entry, self._cut_row, now), self._forked)
-
-    @property
-    def _cut_row(self) -> Row | None:
-        """The row a fork ends with: a call that runs has no result to end with yet."""
-        row, pos = self.rows.row, self.rows.pos
-        while row is not None and pos is not None and row.sign == "run":
-            above = self.past.step(pos, -1)
-            if above == pos:
-                break
-            pos, row = above, self.past.row(above)
-        return row
+        self.app.push_screen(
+            ForkDialog(self._entry, self.reel.cut_row(self.rows.pos), now), self._forked
+        )
 
     def _forked(self, path: str | None) -> None:
         if path:
@@ -358,7 +327,7 @@ class Replay(Sheet[Left]):
 
     def given(self, purpose: str, text: str) -> None:
         """Where to go."""
-        found = self._moments.goto(text, self.transport.beat, self.rows.row, self._clock)
+        found = self.reel.moments.goto(text, self.transport.beat, self.rows.row, self._clock)
         if isinstance(found, str):
             self.status.answer(found)
         else:
@@ -367,7 +336,7 @@ class Replay(Sheet[Left]):
     def toggle_clock(self) -> None:
         """Local time, time since the start, UTC."""
         mode = CLOCKS[(CLOCKS.index(self._clock.mode) + 1) % len(CLOCKS)]
-        self._clock = self._clock._replace(mode=mode, started=self._moments.timeline.started())
+        self._clock = self._clock._replace(mode=mode, started=self.reel.whole.started())
         self.rows.set_clock(self._clock)
         self.detail.set_clock(lambda at: self._clock.tell(at, short=False))
         self._moved()
@@ -408,16 +377,9 @@ class Replay(Sheet[Left]):
 
     # -- jumps ---------------------------------------------------------------------------------
 
-    def _seek(self, id: str) -> None:
-        wanted, bits, name = _SOUGHT[id.partition("_")[2]]
-        beat, whole = self.transport.beat, self._moments.timeline
-        forward = id.startswith("next")
-        seeking = (
-            ahead.later(whole, beat.end, wanted, bits)
-            if forward
-            else ahead.earlier(whole, beat.start, wanted, bits)
-        )
-        self._search.start(seeking, name, forward)
+    def _seek(self, what: str, *, forward: bool) -> None:
+        seeking = self.reel.seek(what, forward=forward)
+        self._search.start(seeking, SOUGHT[what][2], forward)
 
     def later(self, seconds: float, act: Callable[[], None]) -> None:
         """Go on with a look, frames and keys in between."""

@@ -7,10 +7,10 @@ the browser's `SearchState`, so the screen comes back as it was left.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Protocol
 
 from textual import events, on
 from textual.geometry import Region
@@ -19,7 +19,7 @@ from textual.timer import Timer
 from textual.widget import Widget
 
 from sessionlog.errors import SessionLogError
-from sessionlog.hit import Hit, Progress
+from sessionlog.hit import Hit
 from sessionlog.needle import Needle
 from sessionlog.numbers import resolve
 from sessionlog.query import Query, filters, parse_query
@@ -27,14 +27,13 @@ from sessionlog.records import Entry
 from sessionlog.search import search_logs
 from sessionlog.text import visible
 from tui import commands, copying, messages, workers
-from tui.hit_lines import Standing, counts
+from tui.hit_lines import Standing
 from tui.hit_row import HitRow
 from tui.hits import KEPT, Hits, HitView
 from tui.layout import NARROW, WIDE
-from tui.lines import Piece
 from tui.query_words import narrowing
 from tui.screens.sheet import Sheet, side_by_side
-from tui.searching import Batch, Place, SearchState, batches, wording
+from tui.searching import Batch, Place, Search, SearchState, batches, said, wording
 from tui.widgets.detail_pane import DetailPane
 from tui.widgets.hit_list import HitList
 from tui.widgets.query_line import QueryLine
@@ -47,20 +46,6 @@ _LOOK = 0.06
 _QUERY_KEYS = (
     ("enter", "to the hits"), ("ctrl+t", "case"), ("ctrl+r", "regex"), ("esc", "stop, then leave"),
 )  # fmt: skip
-
-
-class Search(Protocol):
-    """What searches: the library's `search_logs`."""
-
-    def __call__(
-        self,
-        sessions: Iterable[Entry],
-        query: Query,
-        stopped: workers.Stopped,
-        /,
-        *,
-        most: int | None,
-    ) -> Iterator[Hit | Progress]: ...
 
 
 class SearchSheet(Sheet[Place | None]):
@@ -106,6 +91,7 @@ class SearchSheet(Sheet[Place | None]):
         self._state = state
         self._now = clock
         self._searched = search
+        self._agents = Counter(entry.agent for entry in entries if entry.agent)
         state.text = state.text or visible(word)
         self.query_line = QueryLine(state.text, id="query")
         self.hits = HitList(state.view, id="hits", clock=clock)
@@ -238,7 +224,8 @@ class SearchSheet(Sheet[Place | None]):
             progress = batch.progress._replace(logs_read=read, logs=total)
             state.standing = Standing("running", progress)
         for path, note in batch.notes.items():
-            if state.view.hits.is_session(path):
+            entry = state.view.hits.entry(path)
+            if entry is not None and entry.status is not None:  # else it is no session log
                 state.problem = visible(note)
         self._told()
 
@@ -290,7 +277,7 @@ class SearchSheet(Sheet[Place | None]):
     def _told(self) -> None:
         """Show how the search stands."""
         state, pane = self._state, self.hits
-        narrow = narrowing(self._entries, state.view.hits.tools)
+        narrow = narrowing(self._agents, state.view.hits.tools)
         pane.standing, pane.problem = state.standing, state.problem
         pane.filters = list(filters(state.query)) if state.query else []
         pane.narrow = narrow
@@ -417,11 +404,3 @@ class SearchSheet(Sheet[Place | None]):
         hit = self._state.view.hit
         if hit is not None:
             self.copied("the line", copying.of_text(hit.text))
-
-
-def said(state: SearchState, columns: int) -> list[Piece]:
-    """How the query is meant, and how its search stands: for the right end of its line."""
-    words = ["any case"] * state.any_case + ["regex"] * state.regex
-    told = counts(state.view.hits, state.standing, columns)
-    between: list[Piece] = [("  ", "")] if words and told else []
-    return [("  ".join(words), "accent"), *between, *told]

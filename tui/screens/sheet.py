@@ -7,32 +7,25 @@ method for each of its commands (or its main part has).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from typing import TypeVar
+from collections.abc import Iterable
 
 from textual import events, on
 from textual.await_complete import AwaitComplete
 from textual.geometry import NULL_OFFSET, NULL_SPACING, Region, Size
 from textual.layout import ArrangeResult, Layout, WidgetPlacement
-from textual.screen import Screen
-from textual.strip import Strip
 from textual.widget import Widget
-from textual.worker import get_current_worker
 
 from sessionlog.text import visible
-from tui import messages, workers
+from tui import messages
 from tui.commands import Command
 from tui.keys import Keys
 from tui.layout import SMALLEST
-from tui.lines import Line
-from tui.paint import painter
+from tui.screens.frame import Answer, Frame
 from tui.screens.front import is_in_front
 from tui.widgets.key_line import KeyLine
 from tui.widgets.prompt import Prompt
 from tui.widgets.status_line import StatusLine
 from tui.widgets.top_bar import TopBar
-
-Answer = TypeVar("Answer")
 
 
 class _Places(Layout):
@@ -55,11 +48,9 @@ class _Places(Layout):
         ]
 
 
-class Sheet(Screen[Answer], inherit_bindings=False):
+class Sheet(Frame[Answer]):
     """Answers what its `dismiss` was given, None when it was left."""
 
-    AUTO_FOCUS = ""
-    ALLOW_SELECT = False
     where = ""
     """The name of its keys' place in the table of commands."""
 
@@ -136,31 +127,11 @@ class Sheet(Screen[Answer], inherit_bindings=False):
         """Lay the parts out anew."""
         self.bar.refresh(layout=True)  # a child's: the screen forgets where all of them are
 
-    def render_lines(self, crop: Region) -> list[Strip]:
-        """What no part covers is the column between two of them."""
-        palette = painter(self.app.theme, faded=not self.is_current)
-        return [palette.strip(Line([("│" * crop.width, "line")]), crop.width)] * crop.height
-
     def dismiss(self, result: Answer | None = None) -> AwaitComplete:
         """Leave, if that is not under way already."""
         return super().dismiss(result) if is_in_front(self) else AwaitComplete()
 
     # -- workers -------------------------------------------------------------------------------
-
-    def work(
-        self, what: str, work: Callable[[workers.Post, workers.Stopped], None], group: str = "work"
-    ) -> None:
-        """Run a function in a thread; a newer one of its group stops it, and so does leaving.
-
-        Its errors show on the screen. It gets `post` (send a message to the sheet) and `stopped`.
-        """
-
-        def run() -> None:
-            worker = get_current_worker()
-            stopped: workers.Stopped = lambda: worker.is_cancelled  # noqa: E731
-            workers.guarded(what, lambda: work(self.post_message, stopped), self.post_message)
-
-        self.run_worker(run, thread=True, group=group, exclusive=True, exit_on_error=False)
 
     @on(messages.Failed)
     def _failed(self, message: messages.Failed) -> None:

@@ -9,12 +9,13 @@ from sessionlog.marks import Marks
 from sessionlog.records import Entry
 from tui import commands
 from tui.opening import is_alive, open_log
-from tui.screens.front import is_in_front
+from tui.tools import label_of
 from tui.words import seconds_of
 
 if TYPE_CHECKING:
     from sessionlog.pace import Pace
     from tui.screens.browser import Browser
+    from tui.screens.compare import Place as ComparePlace
     from tui.screens.replay import Left
     from tui.screens.why import Asked
     from tui.searching import Place, SearchState
@@ -88,6 +89,11 @@ class Sheets:
         row = at.timeline.row if is_open else None
         self._replay(entry, row.place[0] if row else None)
 
+    def play(self, pace: Pace) -> None:
+        """Play the open log from its start."""
+        if self._at.entry is not None:
+            self._replay(self._at.entry, None, pace)
+
     def _replay(self, entry: Entry, offset: int | None, pace: Pace | None = None) -> None:
         from tui.screens.replay import Replay
 
@@ -145,6 +151,25 @@ class Sheets:
         timeline.go(place.offset, place.part)
         if place.text:
             timeline.mark(place.text, place.ignore_case)
+            self._at.detail.mark(timeline.needle)
+
+    # -- compare -------------------------------------------------------------------------------
+
+    def compare(self) -> None:
+        """The run beside its parent; beside another one where its parent is not here."""
+        from tui.screens.compare import CompareSheet
+
+        at, entry = self._at, self._target
+        if entry is not None:
+            parent = at.sessions.forest.parent(entry)
+            sheet = CompareSheet(at.new_bar(), entry, parent, at.entries, clock=at.clock,
+                                 times=at.timeline.clock)  # fmt: skip
+            at.app.push_screen(sheet, self._after_compare)
+
+    def _after_compare(self, place: ComparePlace | None) -> None:
+        if place is not None:
+            self._show(place.entry)
+            self._at.timeline.go(place.offset, place.part)
 
     # -- stats ---------------------------------------------------------------------------------
 
@@ -158,7 +183,7 @@ class Sheets:
             at.app.push_screen(sheet, lambda answer: self._after_stats(entry, answer))
 
     def _after_stats(self, entry: Entry, answer: object) -> None:
-        if isinstance(answer, tuple) and is_in_front(self._at):
+        if isinstance(answer, tuple):
             self._show(entry)
-            self._at.timeline.set_filter(*answer)
+            self._at.timeline.set_filter("tool", label_of(answer[1]))
             self._at.tell()

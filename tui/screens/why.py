@@ -29,7 +29,6 @@ from tui.widgets.line_widget import LineWidget
 from tui.widgets.top_bar import TopBar
 from tui.widgets.why_view import WhyView
 
-
 _TALL = 38
 """Lines of the body from which there is room for a detail below the page."""
 

@@ -6,7 +6,7 @@ for as long as row, width, view and folds are the same. Its head and its last li
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from itertools import islice
 from math import inf
@@ -46,6 +46,8 @@ class Bytes(Protocol):
 
 class DetailPane(LineWidget, can_focus=True):
     """Shows one row; keys call its methods."""
+
+    views: Sequence[str] = ("1 shown", "2 raw")
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
@@ -87,6 +89,11 @@ class DetailPane(LineWidget, can_focus=True):
             self._seek()
         self.row, self._log = row, log
         self._changed()
+
+    @property
+    def view(self) -> int:
+        """Which of `views` is shown."""
+        return int(self.is_raw)
 
     def toggle_raw(self) -> None:
         """Between what a record says and how it stands in the file."""
@@ -221,7 +228,7 @@ class DetailPane(LineWidget, can_focus=True):
         self._lay_out(look)
         top = [self._head]
         if height >= _TITLED:
-            top.insert(0, _detail().title(row, look, focused=self.has_focus))
+            top.insert(0, _detail().title(row, self.views, self.view, focused=self.has_focus))
         elif self.has_focus:
             top = [self._head._replace(left=[SIGNS["cursor"], *self._head.left[1:]])]
         room = max(height - len(top) - 1, 0)

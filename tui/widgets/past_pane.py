@@ -15,12 +15,19 @@ _LEAST = 6
 class PastPane(DetailPane):
     """A detail pane that says what was known, and when the result comes."""
 
+    views = ("1 shown", "2 raw", "3 knew")
+
     def __init__(self, *, id: str) -> None:
         super().__init__(id=id)
         self._knew: Knew | None = None
         self._arrives = ""
         self.only_knew = False
         """View 3: what was known, and nothing of the row."""
+
+    @property
+    def view(self) -> int:
+        """Which of `views` is shown."""
+        return 2 if self.only_knew else super().view
 
     def tell(self, knew: Knew | None, arrives: str) -> None:
         """What the agent knew, and the clock at which the row's result comes ("": it is there, or

@@ -13,9 +13,10 @@ from dataclasses import dataclass, replace
 from textual import events
 from textual.message import Message
 
+from sessionlog.family import Forest
 from sessionlog.records import Entry
 from sessionlog.text import visible
-from tui import entries
+from tui import entries, kinship
 from tui.entries import Filter, Rows
 from tui.lines import Line
 from tui.signs import WORDS, is_troubled
@@ -23,7 +24,7 @@ from tui.widgets.line_widget import LineWidget
 
 
 class SessionList(LineWidget, can_focus=True):
-    """The sessions, newest first."""
+    """The sessions, newest first, or by family: forks and resumed logs below their parents."""
 
     @dataclass(eq=False, repr=False)
     class Moved(Message):
@@ -48,7 +49,10 @@ class SessionList(LineWidget, can_focus=True):
         """Somebody put the cursor where it is; until then it goes to the first trouble."""
         self._top = 0
         self._made = (0, "")
+        self._forest: Forest | None = None
+        """Of all sessions; made when it is asked for."""
         self.filter = Filter()
+        self.by_family = False
         self.looked: tuple[tuple[str, str], ...] | None = None
         """Where nothing was found, with the finding; None while still looking."""
         self.progress = ""
@@ -79,11 +83,20 @@ class SessionList(LineWidget, can_focus=True):
         said = f"{self._at + 1 if shown else 0} of {shown:,}"
         if shown != total:
             said += f" · {total:,} in all"
-        return " · ".join((said, *self._filtered()))
+        entry = self.selected
+        kin = kinship.told(self.forest, entry) if entry is not None else []
+        return " · ".join((said, *self._filtered(), *kin))
+
+    @property
+    def forest(self) -> Forest:
+        """Which of the sessions came from which."""
+        if self._forest is None:
+            self._forest = Forest(self._entries)
+        return self._forest
 
     def update(self, found: Sequence[Entry]) -> None:
         """Take the sessions, newest first; the cursor stays on its session."""
-        self._entries = tuple(found)
+        self._entries, self._forest = tuple(found), None
         self._arrange(keep=True)
 
     def set_filter(self, *, state: str | None = None, text: str | None = None) -> None:
@@ -152,6 +165,37 @@ class SessionList(LineWidget, can_focus=True):
         """To the one before that did not end well."""
         self._to_trouble(range(self._at - 1, -1, -1))
 
+    # -- the family ----------------------------------------------------------------------------
+
+    def toggle_tree(self) -> None:
+        """Forks and resumed logs below their parents, or newest first again."""
+        self.by_family = not self.by_family
+        self._arrange(keep=True)
+
+    def to_parent(self) -> None:
+        """To the session that this one was made from."""
+        self._to(self.selected and self.forest.parent(self.selected))
+
+    def to_kin(self) -> None:
+        """To the first session made from this one, else to the next made from its parent."""
+        self._to(self.selected and self.forest.onward(self.selected))
+
+    def _to(self, kin: Entry | None) -> None:
+        if kin is not None:
+            self.select(kin.path)
+
+    def refused(self, id: str) -> str:
+        """Why a command cannot act now; "" when it can."""
+        if id not in ("to_parent", "to_kin"):
+            return ""
+        entry = self.selected
+        if entry is None:
+            return "no session is selected"
+        kin = self.forest.parent(entry) if id == "to_parent" else self.forest.onward(entry)
+        if kin is None:
+            return kinship.alone(entry) if id == "to_parent" else "nothing more was made from it"
+        return "" if kin.path in self._index else "the filter hides that session; o a shows all"
+
     def _to_trouble(self, where: range) -> None:
         found = next((i for i in where if is_troubled(self._rows.entries[i])), None)
         if found is not None:
@@ -197,8 +241,13 @@ class SessionList(LineWidget, can_focus=True):
         height = was.span(old)[0] - self._top if was.entries else 0
         now = self._clock()
         self._made = (int(now // 60), self._form())
-        kept = filter(self.filter, self._entries)
-        self._rows = Rows(kept, table=self._form() == "table", now=now)
+        kept = tuple(filter(self.filter, self._entries))
+        guides: tuple[str, ...] = ()
+        if self.by_family:
+            members = tuple(Forest(kept).members())
+            kept = tuple(member.entry for member in members)
+            guides = tuple(member.guides for member in members)
+        self._rows = Rows(kept, table=self._form() == "table", now=now, guides=guides)
         self._index = {entry.path: i for i, entry in enumerate(self._rows.entries)}
         if self._cursor not in self._index:
             gone = min(old if keep else 0, len(self._rows.entries) - 1)
@@ -229,7 +278,8 @@ class SessionList(LineWidget, can_focus=True):
             self._arrange(keep=True)
         if not self._entries and self.looked is not None:
             return entries.empty(self.looked, width)
-        right = " · ".join(self._filtered()) or "newest first"
+        order = "by family" if self.by_family else "newest first"
+        right = " · ".join(self._filtered()) or order
         if self.progress:
             right = self.progress
         made = [entries.title(width, self.has_focus, right)]
@@ -247,8 +297,9 @@ class SessionList(LineWidget, can_focus=True):
             block = [entries.rule(rows.days[index], width)] if rows.days[index] else []
             skip = part + len(block) if not made else 0
             block += entries.lines_of(
-                rows.entries[index], width, now, index == self._at, self.has_focus
-            )
+                rows.entries[index], width, now, index == self._at, self.has_focus,
+                rows.guides[index],
+            )  # fmt: skip
             made += block[skip:]
             index += 1
         return made[:height]

@@ -99,10 +99,6 @@ class TimelineView(LineWidget, can_focus=True):
         """The row under the cursor."""
         return self._view.row if self._view else None
 
-    @property
-    def pos(self) -> Pos | None:
-        return self._view.cursor if self._view else None
-
     def judge(self, alive: bool | None) -> None:
         """Take in whether the log's writer lives."""
         if self._view is None:
@@ -250,7 +246,7 @@ class TimelineView(LineWidget, can_focus=True):
         row = self.row
         if row is not self._told_row:
             self._told_row = row
-            self.post_message(told.RowMoved(row, self.pos))
+            self.post_message(told.RowMoved(row, self._view.cursor if self._view else None))
         self._stand()
         self.refresh()
 
@@ -314,7 +310,7 @@ class TimelineView(LineWidget, can_focus=True):
     @property
     def progress(self) -> str:
         """How far a look is: "looking 41%"; "" when nothing is looked for."""
-        return self._search.progress
+        return self._search.progress or self._search.place(self.timeline, self.row)
 
     def later(self, seconds: float, act: Callable[[], None]) -> None:
         self.set_timer(seconds, act)

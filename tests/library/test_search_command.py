@@ -1,0 +1,152 @@
+"""`sessionlog search`."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import build
+import pytest
+
+from sessionlog import cli
+
+ROOT = Path(__file__).parents[2]
+
+
+def run(capsys: pytest.CaptureFixture[str], *argv: object) -> tuple[int, str, str]:
+    code = cli.main(["search", *map(str, argv)])
+    out, err = capsys.readouterr()
+    return code, out, err
+
+
+def objects(text: str) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in text.splitlines()]
+
+
+@pytest.fixture
+def night(tmp_path: Path) -> Path:
+    lines = [build.meta("a", "Take the lock"), build.message("user", "Begin."),
+             build.request("c1", arguments='{"command":"lock \\u001b[31m x"}'),
+             build.response("c1", result="no lock\n[exit: exit status 3]")]  # fmt: skip
+    build.log(tmp_path / "a.jsonl", lines)
+    os.utime(tmp_path / "a.jsonl", (2e9, 2e9))
+    build.log(tmp_path / "b.jsonl", [build.meta("b", "Other"), build.message("user", "A Lock")])
+    return tmp_path
+
+
+def test_hits_are_grouped_by_session_newest_first(
+    night: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, out, err = run(capsys, "-i", "lock", night)
+    assert code == 0
+    assert err == ""
+    assert out == (
+        "Take the lock  a  zot\n"
+        "        22:00:00   meta       Take the lock\n"
+        "      2 22:00:02 ✗ shell      lock ␛[31m x\n"
+        "      3 22:00:03 ✗ shell      no lock\n"
+        "\n"
+        "Other  b  zot\n"
+        "      1 22:00:01   user       A Lock\n"
+    )
+
+
+def test_json_has_the_fields_that_scripts_rely_on(
+    night: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, out, _ = run(capsys, "lock", night, "--json", "--tool", "shell", "--kind", "call")
+    assert code == 0
+    [hit] = objects(out)
+    offset = len(build.meta("a", "Take the lock") + build.message("user", "Begin."))
+    assert hit == {
+        "v": 1, "id": "a", "path": str(night / "a.jsonl"), "n": 2, "kind": "call", "line": 3,
+        "offset": offset, "text": "lock ␛[31m x", "spans": [[0, 4]], "tool": "shell",
+        "at": build.at(2), "ok": False,
+    }  # fmt: skip
+
+
+def test_nothing_found_is_exit_1_and_says_how_much_was_read(
+    night: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(capsys, "nowhere", night) == (
+        1,
+        "",
+        "sessionlog: nothing found in 2 logs, all read\n",
+    )
+
+
+@pytest.mark.parametrize(("argv", "count"), [
+    (["--errors"], 2), (["--status", "unfinished"], 4), (["--agent", "codex"], 0),
+    (["--after", "2026-11-27T22:00:02Z"], 2), (["--before", "2026-11-27T22:00:02Z"], 2),
+    (["--limit", "2"], 2), (["--regex"], 4), (["--kind", "user,meta"], 2),
+])  # fmt: skip
+def test_filters(
+    night: Path, capsys: pytest.CaptureFixture[str], argv: list[str], count: int
+) -> None:
+    code, out, err = run(capsys, "-i", "lock", night, "--json", *argv)
+    assert len(objects(out)) == count
+    assert code == (0 if count else 1)
+    assert ("the limit" in err) == ("--limit" in argv)
+
+
+@pytest.mark.parametrize("argv", [
+    ["(", "--regex"], ["x", "--after", "soon"], ["x", "/nowhere/at/all"], ["x", "--limit", "0"],
+])  # fmt: skip
+def test_what_cannot_be_looked_for_is_one_line_and_exit_2(
+    night: Path, capsys: pytest.CaptureFixture[str], argv: list[str]
+) -> None:
+    try:
+        code = cli.main(["search", *argv, *([] if "/nowhere/at/all" in argv else [str(night)])])
+    except SystemExit as ended:
+        code = int(str(ended.code))
+    out, err = capsys.readouterr()
+    assert (code, out, err.count("\n")) == (2, "", 1)
+
+
+def test_files_that_are_no_logs_are_told_in_one_line(
+    night: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in "xyz":
+        (night / f"{name}.jsonl").write_text('{"lock": 1}\n')
+    code, out, err = run(capsys, "no lock", night)
+    assert (code, err) == (0, "")
+    code, _, err = run(capsys, "lock", night)
+    assert code == 0
+    assert err.count("\n") == 1
+    assert "and 2 other files left out" in err
+
+
+def test_a_pattern_that_takes_too_long_is_said(
+    night: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    build.log(night / "c.jsonl", [build.meta(), build.message("user", "a" * 60 + "b")])
+    code, out, err = run(capsys, "(a+)+$", night / "c.jsonl", "--regex")
+    assert (code, out) == (1, "")
+    assert "the pattern took too long on one text" in err
+
+
+def test_ctrl_c_keeps_what_was_found_and_is_exit_130(tmp_path: Path) -> None:
+    path = build.log(tmp_path / "a.jsonl", [build.meta(), build.message("user", "the lock")])
+    with path.open("ab") as file:
+        file.truncate(20 << 20)
+    fifo = tmp_path / "b.jsonl"  # a search is never stopped by what is no file
+    os.mkfifo(fifo)
+    code = (
+        "import signal, sys; from sessionlog import cli; signal.signal(signal.SIGINT, "
+        "signal.default_int_handler); sys.exit(cli.main(sys.argv[1:]))"
+    )
+    command = [sys.executable, "-c", code, "search", "(x+)+$|lock", str(tmp_path), "--regex"]
+    slow = [build.message("user", "x" * 60 + "y")]
+    build.log(tmp_path / "0.jsonl", [*slow * 3])
+    os.utime(tmp_path / "0.jsonl", (1, 1))
+    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        lines = [process.stdout.readline() for _ in range(2)]
+        process.send_signal(signal.SIGINT)
+        assert process.wait(20) == 130
+    assert "the lock" in lines[1]
