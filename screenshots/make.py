@@ -8,10 +8,13 @@ program gives the same bytes.
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -38,11 +41,19 @@ class Picture:
     size: str
     theme: str
     keys: tuple[str, ...] = ()
+    comes: int = 0
+    """Lines of the live run that are written after the keys were pressed."""
 
     @property
     def path(self) -> Path:
         return HERE / f"{self.name}-{self.size}-{self.theme}.svg"
 
+
+RACE = ("slash", *"pgx", "enter")
+"""To the run that stopped inside its race test."""
+LIVE = ("slash", *"flaky", "enter")
+FORK = ("slash", *"pgx", "enter", "k")
+REPLAY = ("p", "space", "colon", *"67", "enter")
 
 PICTURES = [
     *(Picture("browser", size, "night") for size in SIZES),
@@ -53,12 +64,55 @@ PICTURES = [
     Picture("detail", "200x50", "night", ("enter", "k", "k", "k", "k", "k")),
     Picture("fork", "120x36", "night", ("enter", "k", "k", "f")),
     Picture("repair", "120x36", "night", ("r",)),
+    *(Picture("why", size, "night", (*RACE, "w")) for size in SIZES),
+    Picture("why", "120x36", "day", (*RACE, "w")),
+    Picture("live", "120x36", "night", (*LIVE, "enter"), comes=4),
+    Picture("live", "80x24", "night", (*LIVE, "enter"), comes=4),
+    *(Picture("replay", size, "night", (*RACE, "enter", *REPLAY)) for size in SIZES),
+    *(Picture("search", size, "night", ("s", *"advisory", "enter")) for size in SIZES),
+    *(Picture("stats", size, "night", (*RACE, "number_sign")) for size in ("80x24", "120x36")),
+    *(Picture("compare", size, "night", (*FORK, "c")) for size in SIZES),
     Picture("help", "120x36", "night", ("question_mark",)),
 ]
 
 
-async def draw(picture: Picture, folder: Path, patience: float = 0.3) -> str:
-    """The SVG of one picture; `patience`: seconds for workers to answer each key."""
+def live_run(folder: Path) -> Path:
+    """The Claude Code log that has a writer while a picture is drawn."""
+    return next(folder.glob("claude/*shop/*.jsonl"))
+
+
+@contextmanager
+def alive(folder: Path) -> Iterator[None]:
+    """The client's own evidence that it lives: its pid file. Process 1 is always there, and the
+    same number on every machine."""
+    config = Path("config").absolute()
+    start = Path("/proc/1/stat").read_text().rpartition(")")[2].split()[19]
+    claim = {"pid": 1, "sessionId": live_run(folder).stem, "procStart": start}
+    (config / "sessions").mkdir(parents=True, exist_ok=True)
+    (config / "sessions" / "1.json").write_text(json.dumps(claim))
+    os.environ["CLAUDE_CONFIG_DIR"] = str(config)
+    try:
+        yield
+    finally:
+        del os.environ["CLAUDE_CONFIG_DIR"]
+
+
+async def drawn_live(picture: Picture, folder: Path, patience: float) -> str:
+    """The SVG of a picture in which a run goes on: its last lines come when the keys are done."""
+    log = live_run(folder)
+    whole = log.read_bytes()
+    lines = whole.splitlines(keepends=True)
+    log.write_bytes(b"".join(lines[: -picture.comes]))
+    try:
+        with alive(folder):
+            return await draw(picture, folder, patience, b"".join(lines[-picture.comes :]))
+    finally:
+        log.write_bytes(whole)
+
+
+async def draw(picture: Picture, folder: Path, patience: float = 0.3, more: bytes = b"") -> str:
+    """The SVG of one picture; `patience`: seconds for workers to answer each key. `more` is
+    written to the live run at the end."""
     catalogue = Catalogue((folder.name,))
     catalogue.begin(10)  # seconds: everything is read before the first paint
     app = InspectorApp(catalogue, theme=picture.theme, clock=lambda: MORNING.timestamp())
@@ -66,29 +120,43 @@ async def draw(picture: Picture, folder: Path, patience: float = 0.3) -> str:
         await pilot.pause(patience)
         for key in picture.keys:
             await pilot.press(key)
-            await pilot.pause(patience)
+            await pilot.pause(patience if len(key) > 1 else patience / 4)
+        if more:
+            with live_run(folder).open("ab") as log:
+                log.write(more)
+        await pilot.pause(3 * patience)
         return app.export_screenshot(title="sessionlog")
 
 
 def is_as_drawn(picture: Picture, folder: Path) -> bool:
     """Does the app still draw this picture? A slow machine gets more time before it counts."""
     shown = picture.path.read_text() if picture.path.exists() else ""
-    return any(asyncio.run(draw(picture, folder, wait)) == shown for wait in (0.3, 1, 2))
+    return any(asyncio.run(made(picture, folder, wait)) == shown for wait in (0.3, 1, 2))
+
+
+async def made(picture: Picture, folder: Path, patience: float = 0.3) -> str:
+    """The SVG of one picture."""
+    if picture.comes:
+        return await drawn_live(picture, folder, patience)
+    return await draw(picture, folder, patience)
 
 
 def main(argv: list[str]) -> int:
     check = "--check" in argv
+    only = [word for word in argv if not word.startswith("-")]
     wrong = []
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch) / "night"
         make_night(folder, MORNING)
         os.chdir(scratch)  # so that no path of the machine is in a picture
         for picture in PICTURES:
+            if only and picture.name not in only:
+                continue
             if check:
                 if not is_as_drawn(picture, folder):
                     wrong.append(picture.path.name)
             else:
-                picture.path.write_text(asyncio.run(draw(picture, folder)))
+                picture.path.write_text(asyncio.run(made(picture, folder)))
                 print(picture.path.name)
     for name in wrong:
         print(f"screenshots/{name} is not what the app draws; run python screenshots/make.py")

@@ -22,7 +22,8 @@ from sessionlog.records import Activity, Message, Record, moment, shown_type
 
 NEAR = 16
 """Messages on either side up to which a place where the runs differ is aligned further: the same
-tool with other arguments, the same kind of text. Longer ones went their own ways."""
+tool with other arguments, the same kind of text. Where they are more, or on one side more than
+twice as many as on the other, the runs went their own ways."""
 WORK = 20_000_000
 """Steps that an alignment may take; what is not aligned by then counts as different."""
 _CELLS = 1_000_000
@@ -244,10 +245,11 @@ def _different(left: Side, right: Side, a: range, b: range) -> Iterator[Part]:
 
 
 def _alike(left: Side, right: Side, a: range, b: range) -> list[Block]:
-    if len(a) <= NEAR and len(b) <= NEAR:
+    few, many = sorted((len(a), len(b)))
+    if many <= min(NEAR, 2 * few):
         aligner = _Aligner(left.kinds, right.kinds, WORK)
         return aligner.blocks(a.start, a.stop, b.start, b.stop)
-    size = 0  # of longer ones only other results of the calls before: those are the same calls
+    size = 0  # of others only other results of the calls before: those are the same calls
     for i, j in zip(a, b, strict=False):
         if left.kinds[i] != right.kinds[j] or not (left.call_of(i + 1) and right.call_of(j + 1)):
             break

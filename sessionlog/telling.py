@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from sessionlog import codec
+from sessionlog.text import visible
 
 _KEYS = (
     "command", "cmd", "script", "code", "file_path", "filePath", "path", "notebook_path",
@@ -94,3 +95,15 @@ def _from_head(arguments: str) -> str:
                 if isinstance(value, str):
                     return value
     return ""
+
+
+_KINDS = {
+    "user": "a prompt", "assistant": "an answer", "reasoning": "a thought", "call": "a call",
+    "response": "a result", "summary": "a summary", "system": "an instruction",
+    "attachment": "an attachment",
+}  # fmt: skip
+
+
+def a_message(kind: str) -> str:
+    """A message of that shown type, in words: "a prompt"."""
+    return _KINDS.get(kind) or f"of type {visible(kind)}"

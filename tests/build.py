@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from random import Random
@@ -330,6 +330,15 @@ def pi_healthy() -> list[bytes]:
         pi_result("c1", id="a3", parent="a2"),
         pi_said("Done.", id="a4", parent="a3", seconds=5),
     ]
+
+
+def pi_chain(*makers: Callable[[str, str | None], bytes]) -> list[bytes]:
+    """A head, and entries e0, e1, ... that each follow the one before: made of (id, parent)."""
+    lines, parent = [pi_head()], None
+    for i, make in enumerate(makers):
+        lines.append(make(f"e{i}", parent))
+        parent = f"e{i}"
+    return lines
 
 
 def pi_tree(seed: int, length: int = 60, pad: int = 0) -> list[bytes]:

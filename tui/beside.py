@@ -26,6 +26,8 @@ class Spot(NamedTuple):
     """Number of the message on the left, 0 where nothing of that side is on the line."""
     right: int
     folded: bool = False
+    facing: tuple[int, int] = (0, 0)
+    """Of a changed row both numbers, wherever the other one stands."""
 
     @property
     def numbers(self) -> tuple[int, int]:
@@ -89,10 +91,12 @@ class Beside:
         if self._foldable(number) and number not in self._open:
             return Spot(section.part, number, section.left[0], section.right[0], True)
         if self.wide or section.part.kind == "common":
-            return Spot(section.part, number, *section.pair(row))
+            pair = section.pair(row)
+            return Spot(section.part, number, *pair, facing=pair)
         if section.part.kind == "changed":
             pair = section.pair(row // 2)
-            return Spot(section.part, number, *((pair[0], 0) if row % 2 == 0 else (0, pair[1])))
+            own = (0, pair[1]) if row % 2 else (pair[0], 0)
+            return Spot(section.part, number, *own, facing=pair)
         if row < len(section.left):
             return Spot(section.part, number, section.left[row], 0)
         return Spot(section.part, number, 0, section.right[row - len(section.left)])

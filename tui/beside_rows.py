@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections import OrderedDict
 
-from sessionlog.compare import Part
 from sessionlog.contrast import contrast
 from sessionlog.records import Entry, Message, shown_type
 from sessionlog.sides import SideLog
 from sessionlog.window import Log
+from tui.beside import Spot
 from tui.log_row import LogRow
 from tui.rows import Row
 
@@ -34,11 +34,13 @@ class BesideRows:
         """The open log of a side whose row was shown."""
         return self._opened[side].log
 
-    def of(self, part: Part, numbers: tuple[int, int]) -> tuple[Row | None, Row | None]:
+    def of(self, spot: Spot) -> tuple[Row | None, Row | None]:
         """The rows of a line; None where a side has none, or its log is another one by now. Two
         alike rows that read the same show in what they differ."""
+        changed = spot.part.kind == "changed"
+        numbers = spot.facing if changed else spot.numbers
         left, right = (self.row(side, n) if n else None for side, n in enumerate(numbers))
-        if part.kind == "changed" and left and right and left.body == right.body:
+        if changed and left and right and left.body == right.body:
             return self._contrasted((left, right), numbers)
         return left, right
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 
+from sessionlog.formats.table import named
 from sessionlog.life import Witness
 from sessionlog.paths import open_regular
 from sessionlog.records import Entry, Status
@@ -35,7 +36,10 @@ def writer_of(entry: Entry) -> str:
         seen = os.stat(entry.path)
     except OSError:
         return ""
-    return f"alive, {found}" if (found := Witness([entry.path]).writer(entry.path, seen)) else ""
+    found = Witness([entry.path]).writer(entry.path, seen)
+    if found is None and (form := named(entry.format)) is not None:
+        found = form.alive(entry.path, entry.id)
+    return f"alive, {found}" if found else ""
 
 
 def looked_in(paths: Sequence[str]) -> tuple[tuple[str, str], ...]:

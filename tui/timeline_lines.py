@@ -67,5 +67,5 @@ def facts(timeline: Timeline, row: Row | None, progress: str = "") -> list[str]:
     if timeline.contexts.horizon:
         found.append(f"{timeline.messages_in_context():,} in context")
     if timeline.level == "loud" and timeline.filter.what == "all" and marks.quiet:
-        found.append(f"{marks.quiet:,} quiet rows folded")
+        found.append(f"{marks.quiet:,} quiet row{'s' if marks.quiet > 1 else ''} folded")
     return [fact for fact in found if fact]

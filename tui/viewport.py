@@ -53,6 +53,15 @@ class Viewport:
         )
 
     @property
+    def shows_end(self) -> bool:
+        """Is the last row in the pane, as a whole?"""
+        if not self.seen:
+            return True
+        last = self.seen[-1]
+        whole = last.y + last.height <= self.height
+        return whole and self.timeline.step(last.pos, 1) == last.pos
+
+    @property
     def seen(self) -> list[Seen]:
         """The rows in the pane, from the top. O(rows shown)."""
         if self._seen is None:

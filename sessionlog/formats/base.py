@@ -41,7 +41,7 @@ from sessionlog.records import (
     Usage,
     shown_type,
 )
-from sessionlog.telling import telling
+from sessionlog.telling import a_message, telling
 
 # What `classify` says of a line, as bits; the low bits count its messages.
 COUNT = 0x0F
@@ -324,10 +324,9 @@ def standing(newest_first: Iterable[Record]) -> Ending:
     for record in records:
         if isinstance(record.payload, Message) and not record.payload.sidechain:
             kind = shown_type(record.payload)
-            if kind in ("user", "response", "summary"):
-                return Ending(False, None, None, "while the model answered",
-                              f"the last message is a {kind}")  # fmt: skip
-            return Ending(False, None, None, "no ending recorded", f"the last message is a {kind}")
+            asked = kind in ("user", "response", "summary")
+            text = "while the model answered" if asked else "no ending recorded"
+            return Ending(False, None, None, text, f"the last message is {a_message(kind)}")
     return Ending(False, None, None, "nothing but the head", "no message")
 
 

@@ -123,13 +123,10 @@ class Pi:
             return decoded_bits(self, data)
         if found[1] in _FAST_QUIET:
             return 0
-        if (
-            found[1] == b"message"
-            and data.startswith(b'"message":{"role":"toolResult",', found.end())
-            and _FAST_FINE.search(data, max(found.end(), len(data) - 80))
-        ):
-            return LOUD | 1
-        return decoded_bits(self, data)
+        if data.startswith(b'"message":{"role":"toolResult",', found.end()):
+            fine = _FAST_FINE.search(data, max(found.end(), len(data) - _END))
+            return LOUD | 1 if fine else decoded_bits(self, data)
+        return _plain_answer(data, found.end()) or decoded_bits(self, data)
 
     def usage(self, record: Record) -> Usage | None:
         return usage_of(record)
@@ -156,7 +153,32 @@ _FAST = re.compile(
 )
 _FAST_QUIET = (b"model_change", b"thinking_level_change", b"label", b"session_info")
 _FAST_FINE = re.compile(rb'"isError":false,"timestamp":\d+\}\}\Z')
+_REST = rb'[^"\\]*(?:\\.[^"\\]*)*"'
+_SIGNED = rb'(?:,"(?:thinking|text)Signature":"' + _REST + rb")?"
+_FAST_ANSWER = re.compile(
+    rb'"message":\{"role":"assistant","content":\['
+    rb'(\{"type":"thinking","thinking":"' + _REST + _SIGNED + rb"\},)?"
+    rb'(\{"type":"text","text":"[!#-\[\]-~]' + _REST + _SIGNED + rb"\},?)?"
+    rb'(?:(\{"type":"toolCall","id":")|\],"api":)'
+)
+_FAST_STOP = re.compile(
+    rb'"stopReason":"(?:stop|toolUse|length)","timestamp":\d+(?:,"\w+":"[^"\\]*")*\}\}\Z'
+)
+_END = 200
+"""Bytes in which a message's last fields stand."""
 _LINK = re.compile(rb'\{"type":"\w+","id":"(\w+)","parentId":(?:null|"(\w*)")[,}]')
+
+
+def _plain_answer(data: bytes, at: int) -> int:
+    """The bits of an answer that ended, with something to show and one call at the most; else 0."""
+    found = _FAST_ANSWER.match(data, at)
+    if found is None or not (found[2] or found[3]):
+        return 0
+    if found[3] and data.find(b'{"type":"', found.end()) >= 0:  # a second, or deep in the first
+        return 0
+    if not _FAST_STOP.search(data, max(found.end(), len(data) - _END)):
+        return 0
+    return LOUD | sum(part is not None for part in found.groups())
 
 
 def _is_header(value: Mapping[str, Any]) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import NamedTuple
 
-from sessionlog.records import NOTHING, Damage, Record, Result
+from sessionlog.records import NOTHING, Damage, Record, Result, Span
 from sessionlog.telling import telling
 from sessionlog.text import one_line
 
@@ -158,6 +158,8 @@ class Facts(NamedTuple):
     """Seconds between the last two records that have a time."""
     first_at: datetime | None = None
     last_at: datetime | None = None
+    end: Span | None = None
+    """The last record."""
     last: tuple[tuple[int | None, Record], ...] = ()
     """The last records that are shown, with the numbers of messages."""
     damages: tuple[Damage, ...] = ()

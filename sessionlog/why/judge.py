@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from sessionlog.records import Ending, Status
-from sessionlog.telling import arguments_of
+from sessionlog.telling import a_message, arguments_of
 from sessionlog.text import clip, one_line, visible
 from sessionlog.why import errors, failures, prose
 from sessionlog.why.facts import Call, Done, Facts, Repeat, Saying
@@ -124,7 +124,7 @@ def _last(facts: Facts) -> tuple[Saying, ...]:
     """The last message as evidence of being cut off behind it."""
     if facts.message is None:
         return ()
-    return (facts.message._replace(says=f"the last message is a {visible(facts.message.says)}"),)
+    return (facts.message._replace(says=f"the last message is {a_message(facts.message.says)}"),)
 
 
 # -- a run with an ending that is not a good one -------------------------------------------------

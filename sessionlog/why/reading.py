@@ -22,6 +22,7 @@ from sessionlog.records import (
     Record,
     Reset,
     Result,
+    Span,
     shown_type,
 )
 from sessionlog.text import one_line
@@ -74,6 +75,7 @@ class Pass:
         self._reset: Saying | None = None
         self._after_reset = 0
         self._narrates = False
+        self._end: Span | None = None
         self._last: deque[tuple[int | None, Record]] = deque(maxlen=_LAST)
         self._damages: deque[Damage] = deque(maxlen=_MANY)
         self._damaged = 0
@@ -106,6 +108,7 @@ class Pass:
         if not record.quiet:
             self._last.append((number, record))
         self._clock.take(record, self._n)
+        self._end = record.span
 
     # -- messages ------------------------------------------------------------------------------
 
@@ -243,6 +246,7 @@ class Pass:
             silence=clock.silence,
             first_at=clock.first,
             last_at=clock.last,
+            end=self._end,
             last=tuple(self._last),
             damages=tuple(self._damages),
             damaged=self._damaged,

@@ -258,7 +258,7 @@ def _flying(why: Why, clock: Clock) -> Iterator[Statement]:
 
 def _log_end(why: Why) -> Statement:
     torn = next((damage.span for damage in reversed(why.damages) if damage.torn), None)
-    last = why.facts.last[-1][1].span if why.facts.last else None
+    last = why.facts.end
     span = torn if why.facts.torn and torn else last
     place = (None, span.line, span.offset) if span else (None, 0, -1)
     if why.facts.torn:

@@ -20,7 +20,7 @@ from tui import commands
 from tui.hit_lines import Standing
 from tui.screens.browser import Browser
 from tui.screens.search import Search, SearchSheet
-from tui.searching import Place, SearchState
+from tui.searching import Batch, Place, SearchState
 from tui.widgets.top_bar import TopBar
 
 pytestmark = pytest.mark.anyio
@@ -311,6 +311,21 @@ async def test_a_new_query_ends_the_search_before(tmp_path: Path) -> None:
         await at.find("advisory", 21)
         await at.find(" lock held", 1)
         assert [group.entry.title for group in at.state.view.hits.groups] == ["Migrate billing"]
+
+
+async def test_late_hits_of_a_query_before_are_not_shown(tmp_path: Path) -> None:
+    async with searching(tmp_path) as at:
+        await at.find("advisory", 21)
+        old, entry = at.state.query, at.state.view.hits.entries[0]
+        assert old is not None
+        at.state.standing = Standing("running")
+        at.state.query = old._replace(text="other")
+        late = Hit(entry.path, 1, "user", "", None, "", 1, 0, 9, 0, "late", ())
+        at.sheet.post_message(SearchSheet.Found(old, Batch((late,), None, {}, {})))
+        at.sheet.post_message(SearchSheet.Ended(old))
+        await at.pilot.pause()
+        assert at.state.view.hits.count == 21
+        assert at.state.standing.state == "running"
 
 
 async def test_what_was_found_is_there_again_when_it_is_opened_again(tmp_path: Path) -> None:

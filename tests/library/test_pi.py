@@ -23,11 +23,9 @@ from sessionlog.formats.pi import Pi
 from sessionlog.formats.table import recognise
 from sessionlog.framing import split
 from sessionlog.listing import glance
-from sessionlog.marks import Marks
 from sessionlog.reader import load
-from sessionlog.records import Event, Kind, Message, Origin, Record, Reset, Span, shown_type
+from sessionlog.records import Event, Kind, Message, Origin, Record, Span, shown_type
 from sessionlog.session import Session
-from sessionlog.window import Log
 
 CASES = os.environ.get("SESSIONLOG_CASES", "")
 FORMAT = Pi()
@@ -47,21 +45,8 @@ def only(data: bytes) -> Any:
     return record.payload
 
 
-def chain(*lines: Any) -> list[bytes]:
-    """A head and entries that each follow the one before: functions of (id, parent)."""
-    made, parent = [head()], None
-    for i, make in enumerate(lines):
-        made.append(make(f"e{i}", parent))
-        parent = f"e{i}"
-    return made
-
-
 def texts(read: Session) -> list[str]:
     return [m.text for m in read.messages]
-
-
-def inside(read: Session) -> list[str]:
-    return [step.message.text for step in read.history if step.in_context]
 
 
 def test_a_run_reads_as_its_conversation_and_its_ending(tmp_path: Path) -> None:
@@ -164,7 +149,7 @@ def test_a_broken_answer_is_shown_and_never_handed_over(tmp_path: Path) -> None:
     # the client drops answers that ended in an error or an abort when it builds a request
     read = session(
         tmp_path,
-        *chain(
+        *build.pi_chain(
             lambda id, up: user("Go", id, up),
             lambda id, up: said("Half", call("c1"), id=id, parent=up, stop="aborted",
                                 errorMessage="Request was aborted."),
@@ -243,9 +228,10 @@ def test_a_command_by_hand_is_no_prompt_and_may_be_kept_from_the_model(tmp_path:
 def test_what_an_extension_says_is_the_systems(role: str) -> None:
     body = {"customType": "memory", "content": "Remember", "display": False}
     (record,) = decoded(message(role, **body))
-    (entered,) = decoded(entry("custom_message", "a", None, **body))
-    assert record.payload == entered.payload._replace(extra=record.payload.extra)
-    assert (record.payload.type, record.payload.text, record.quiet) == ("system", "Remember", True)
+    told = only(message(role, **body))
+    assert (told.type, told.text, record.quiet) == ("system", "Remember", True)
+    entered = only(entry("custom_message", "a", None, **body))
+    assert entered._replace(extra=told.extra) == told
 
 
 @pytest.mark.parametrize(
@@ -272,117 +258,29 @@ def test_what_is_not_known_is_kept_and_shown() -> None:
     ]
 
 
-# -- compactions and branches -----------------------------------------------------------------
-
-
-def test_a_compaction_keeps_its_summary_first_and_then_what_it_names(tmp_path: Path) -> None:
-    read = session(
-        tmp_path,
-        *chain(
-            lambda id, up: user("one", id, up),
-            lambda id, up: said("two", id=id, parent=up),
-            lambda id, up: entry("thinking_level_change", id, up, thinkingLevel="high"),
-            lambda id, up: user("three", id, up),
-            lambda id, up: entry("compaction", id, up, summary="S", firstKeptEntryId="e2"),
-            lambda id, up: said("four", id=id, parent=up),
-        ),
-    )
-    assert texts(read) == ["S", "three", "four"]
-    assert next(shown_type(m) for m in read.messages) == "summary"
-    assert [s.n for s in read.history if not s.in_context] == [1, 2]
-
-
-def test_a_first_kept_entry_that_is_not_there_keeps_nothing(tmp_path: Path) -> None:
-    compaction = entry("compaction", "b", "a", summary="S", firstKeptEntryId="gone")
-    read = session(tmp_path, head(), user("one", "a"), compaction, user("two", "c", "b"))
-    assert texts(read) == ["S", "two"]
-
-
-def test_version_1_counts_the_entries_that_a_compaction_keeps(tmp_path: Path) -> None:
-    compaction = entry("compaction", summary="S", firstKeptEntryIndex=2, tokensBefore=9)
-    lines = [head(version=None), user("one"), user("two"), said("three"), compaction, user("four")]
-    read = session(tmp_path, *lines)
-    assert texts(read) == ["S", "two", "three", "four"]
-    assert [r.payload for r in read.records if isinstance(r.payload, Reset)] == [
-        Reset("compaction", keep_line=3)
-    ]
-
-
-def test_only_the_branch_of_the_last_entry_is_in_context(tmp_path: Path) -> None:
-    read = session(
-        tmp_path,
-        head(),
-        user("one", "a"),
-        said("wrong", id="b", parent="a"),
-        user("worse", "c", "b"),
-        entry("compaction", "d", "c", summary="lost", firstKeptEntryId="c"),
-        entry("branch_summary", "e", "a", fromId="a", summary="Tried and left"),
-        said("right", id="f", parent="e"),
-    )
-    assert inside(read) == texts(read) == ["one", "Tried and left", "right"]
-    assert len(read.history) == 6
-
-
-def test_a_second_root_starts_the_conversation_anew(tmp_path: Path) -> None:
-    read = session(
-        tmp_path, head(), user("one", "a"), user("again", "b"), said("x", id="c", parent="b")
-    )
-    assert texts(read) == ["again", "x"]
-
-
-def test_the_client_loses_what_stands_before_a_lost_entry(tmp_path: Path) -> None:
-    # tried with 0.73.1: a prompt written onto a torn line is lost, and so is all before it
-    lines = build.pi_healthy()
-    torn = lines[3][:-60]
-    read = session(
-        tmp_path, *lines[:3], torn + user("lost", "b1", "a1"), said("x", id="b2", parent="b1")
-    )
-    assert texts(read) == ["x"]
-    assert [s.message.text for s in read.history] == ["Fix it", "lost", "x"]
-    assert [d.why for d in read.damages] == ["a torn record, with another written onto it"]
-
-
-def test_links_that_go_round_end_somewhere(tmp_path: Path) -> None:
-    read = session(tmp_path, head(), user("one", "a", "b"), user("two", "b", "a"))
-    assert texts(read) == ["one", "two"]
-
-
-def left_lines(log: Log) -> set[int]:
-    """Offsets of the lines that the marks say are left behind."""
-    marks = Marks(log.form)
-    marks.scan(log.strip, rest=lambda: None)
-    limit, left = 1 << 60, set()
-    for start, turn in reversed(marks.left):
-        if turn < limit:
-            limit = start
-            left |= {o for n in range(log.chunks) for o in log.chunk(n).starts if start <= o < turn}
-    return left
-
-
-@pytest.mark.parametrize("pad", [0, 9_000])
-@pytest.mark.parametrize("seed", range(12))
-def test_a_look_at_raw_lines_finds_the_branch_of_the_whole_log(
-    tmp_path: Path, seed: int, pad: int
-) -> None:
-    lines = build.pi_tree(seed, pad=pad)
-    read = session(tmp_path, *lines)
-    log = Log(read.path, FORMAT)
-    left = left_lines(log)
-    resets = [r for r in read.records if isinstance(r.payload, Reset)]
-    for step in read.history:
-        if not step.message.unsent and not resets:
-            assert step.in_context == (step.record.span.offset not in left)
-        if step.in_context:
-            assert step.record.span.offset not in left
-    log.close()
-
-
 # -- the fast ways ----------------------------------------------------------------------------
+
+
+THOUGHT = {"type": "thinking", "thinking": ""}
+ANSWERS = [
+    said(*blocks, id="a", parent="b", stop=stop, **more)
+    for blocks in (
+        (), ("",), (" x",), ("x",), ("\\x",), ("x", "y"), (call("c"),), ("x", call("c")),
+        ("x", call("c"), "y"), ("x", call("c"), call("d")), (call("c"), "x"),
+        (THOUGHT,), ({**THOUGHT, "thinking": 'Hm "x"'}, "x"),
+        ({**THOUGHT, "thinkingSignature": "s"}, "x", call("c")),
+        ({**call("c"), "arguments": {"content": [{"type": "text", "text": "x"}]}},),
+        ({"type": "hologram", "text": "x"},),
+        ({"type": "text", "text": "x", "textSignature": "s"},),
+    )
+    for stop in ("stop", "error", "aborted")
+    for more in ({}, {"errorMessage": "no"})
+]  # fmt: skip
 
 
 def test_the_fast_count_is_that_of_decoding() -> None:
     lines = [*build.pi_healthy(), *build.pi_tree(1), *build.pi_tree(2),
-             result("c", failed=True), result("c", "exit", details={"a": 1}),
+             *ANSWERS, result("c", failed=True), result("c", "exit", details={"a": 1}),
              entry("label", "a", "b"), entry("dream"), b"\0{}\n", b"{}\n"]  # fmt: skip
     for data in lines:
         assert FORMAT.classify(data.rstrip(b"\n")) == decoded_bits(FORMAT, data.rstrip(b"\n")), data

@@ -30,6 +30,7 @@ _DETAIL: dict[str, Callable[[DetailPane], None]] = {
     "toggle_fold": DetailPane.toggle_fold,
 }
 """What the moving keys mean in the detail."""
+_NEEDS_LOG = ("why", "replay", "compare", "stats")
 _NEEDS_ROW = (
     "copy_row", "copy_command", "copy_json", "toggle_raw", "view_shown", "view_raw", "view_knew",
     "detail_down", "detail_up",
@@ -69,9 +70,9 @@ class Actions:
         at = self._at
         if id in ("fork", "repair"):
             return self._not_acting(id)
-        if id in ("why", "replay", "compare", "stats") and self._target is None:
+        if id in _NEEDS_LOG and self._target is None:
             return f"{id}: no session is selected"
-        if id in ("why", "replay", "compare", "stats") and self._target and self._target.status is None:
+        if id in _NEEDS_LOG and self._target and self._target.status is None:
             return f"{id}: this is no session log"
         if id == "turn_bell":
             running = self._target is not None and self._target.status is Status.RUNNING

@@ -79,7 +79,7 @@ class CompareView(LineWidget, can_focus=True):
         spot = self.spot
         if spot is None or spot.folded or self._rows is None:
             return None, None
-        return self._rows.of(spot.part, spot.numbers)
+        return self._rows.of(spot)
 
     @property
     def number(self) -> int:
@@ -108,7 +108,8 @@ class CompareView(LineWidget, can_focus=True):
             return ""
         if not count:
             return "no difference"
-        return f"difference {at} of {count}" if at else f"{count} differences"
+        many = f"{count:,} difference{'s' * (count != 1)}"
+        return f"difference {at:,} of {count:,}" if at else many
 
     # -- moving (called by the table of commands) ----------------------------------------------
 
@@ -248,7 +249,7 @@ class CompareView(LineWidget, can_focus=True):
             cursor = Cursor(self._side_of(spot), self.has_focus)
         if spot.folded:
             return beside_lines.fold(spot.part, page, cursor)
-        rows = self._rows.of(spot.part, spot.numbers)
+        rows = self._rows.of(spot)
         return beside_lines.row(spot.part.kind, rows, spot.numbers, page, cursor)
 
     # -- mouse ---------------------------------------------------------------------------------

@@ -188,7 +188,7 @@ class TimelineView(LineWidget, can_focus=True):
         drawn = pane_lines(
             view, self._clock, focused=self.has_focus, needle=self._search.needle, now=self._now()
         )
-        if self.fresh and not self.following:
+        if self.fresh and not self.following and not view.shows_end:
             drawn[height - 1 :] = [news(self.fresh)]
         return drawn
 
