@@ -243,8 +243,11 @@ def _history(
         payload = record.payload
         if isinstance(payload, Message):
             if not payload.sidechain and not payload.unsent and i not in left:
-                own = record.span.offset == line
-                context.insert(lead if own else len(context), len(held))
+                if record.span.offset == line:
+                    context.insert(lead, len(held))
+                    lead += 1
+                else:
+                    context.append(len(held))
             held.append((record, payload))
         elif isinstance(payload, Reset) and i not in left:
             context = _after_reset(payload, context, held, _kept(payload, records, i))

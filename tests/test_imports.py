@@ -13,17 +13,17 @@ ROOT = Path(__file__).parent.parent
 FLOORS = [
     "errors records text secrets framing conversation spread append index life formats "
     "commands diffs why why.errors why.prose seal notice density pace sieve hit crew matching",
-    "codec paths pairing family branch agents status errorline alarm usage figures answers formats.tokens "
-    "query",
+    "codec paths pairing family branch agents status errorline alarm usage figures answers "
+    "formats.tokens query",
     "telling stream splice blobs why.failures formats.native_encode formats.parts "
     "formats.claude_life formats.claude_subagents demo.script stats_page",
     "formats.base writer demo.night outcome why.facts",
-    "session compare contrast window plan recorder formats.native_actor formats.chat_actor formats.claude_blocks "
-    "formats.codex_items formats.claude_usage formats.pi_usage formats.pi_entries stats demo "
+    "session compare contrast window plan recorder formats.native_actor formats.chat_actor "
+    "formats.claude_blocks formats.codex_items formats.claude_usage formats.pi_usage formats.pi_entries stats demo "
     "why.calls why.judge needle",
     "ways",
-    "marks facing numbering regions matcher why.reading formats.native formats.chat formats.claude_events "
-    "formats.codex_events demo.agent",
+    "marks facing numbering regions matcher why.reading formats.native formats.chat "
+    "formats.claude_events formats.codex_events demo.agent",
     "shown why.answer finders formats.claude_ends formats.codex formats.pi",
     "formats.claude why.said stretched",
     "formats.table",

@@ -231,9 +231,8 @@ def test_a_message_is_read_again_where_it_stands(tmp_path: Path) -> None:
 
 
 def test_reading_can_be_stopped(tmp_path: Path) -> None:
-    text = "x" * 1000
-    path = build.log(tmp_path / "a.jsonl",
-                     [build.meta(), *(build.message("bot", text) for _ in range(2000))])  # fmt: skip
+    texts = [build.message("bot", "x" * 1000) for _ in range(2000)]
+    path = build.log(tmp_path / "a.jsonl", [build.meta(), *texts])
     log = SideLog(str(path))
     assert not log.read(lambda done: False)
     assert 0 < len(log.side) < 2000

@@ -20,7 +20,8 @@ def folder(tmp_path: Path) -> Path:
     build.log(tmp_path / "one.jsonl", [build.meta("one"), *common, build.response("c1", result="1"),
               build.message("bot", "Good."), build.result()])  # fmt: skip
     build.log(tmp_path / "two.jsonl", [
-        build.meta("two", HOSTILE), *common, build.response("c1", failure=f"exit status 1 {HOSTILE}"),
+        build.meta("two", HOSTILE), *common,
+        build.response("c1", failure=f"exit status 1 {HOSTILE}"),
     ])  # fmt: skip
     return tmp_path
 
@@ -55,7 +56,7 @@ def test_the_text_has_marks_and_words_and_no_control_character(folder: Path, cap
         ["-", "left", "3"], ["+", "right", "3"], ["-", "left", "4"],
     ]  # fmt: skip
     assert not any(ord(char) < 32 and char != "\n" for char in out)
-    assert "\u202e" not in out and "\x9b" not in out
+    assert not {"\u202e", "\x9b"} & set(out)
 
 
 def test_the_same_run_has_no_difference(folder: Path, capsys: Any) -> None:
