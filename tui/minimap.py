@@ -19,8 +19,11 @@ BLOCKS = " ▁▂▃▄▅▆▇█"
 ORDER = ("bytes", "open", "run", "fail", "summary")
 """Signs by how bad they are; a cell shows the worst."""
 _SQUEEZED = 20
-"""A silence longer than this part of the line is drawn no longer than that."""
-_ROUNDS = 8
+"""A silence is drawn no longer than this part of the line."""
+_SILENT = 8
+"""A step in time so many times as long as the mean one is a silence."""
+_FEWEST = 2
+"""Parts of the line that are left to what is no silence, however many silences there are."""
 _CROWDED = 3
 """Where more than one cell in so many would be an error's, only the worst of them are."""
 
@@ -65,13 +68,20 @@ def axis(spots: Sequence[Spot]) -> list[float]:
         return [float(spot.offset - start) for spot in spots]
     steps = [max(after, first) - max(before, first)
              for before, after in pairwise(times)]  # fmt: skip
-    cap = sum(steps) / _SQUEEZED
-    for _ in range(_ROUNDS):
-        cap = sum(min(step, cap) for step in steps) / _SQUEEZED
+    cap = _cap(steps)
     places = [0.0]
     for step in steps:
         places.append(places[-1] + min(step, cap))
     return places
+
+
+def _cap(steps: Sequence[float]) -> float:
+    """The longest that a silence is drawn, in seconds: together with what is no silence, each
+    takes its part of the line."""
+    silent = _SILENT * sum(steps) / len(steps)
+    silences = sum(step > silent for step in steps)
+    rest = sum(step for step in steps if step <= silent)
+    return max(rest / max(_SQUEEZED - silences, _FEWEST), silent if not rest else 0.0)
 
 
 class Minimap:

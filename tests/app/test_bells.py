@@ -13,7 +13,6 @@ from sessionlog.listing import glance
 from sessionlog.records import Entry, Status
 from tui.bells import SILENT, Bells
 
-
 pytestmark = pytest.mark.anyio
 
 
