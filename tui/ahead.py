@@ -84,5 +84,5 @@ def _maybe(timeline: Timeline, bits: int) -> Callable[[int], bool]:
     """May a chunk have such a row? The mark of a failure is in the chunk of the result."""
     last, marks = timeline.chunks - pairs.LOOK, timeline.marks
     return lambda number: (
-        number >= last or marks.may_hold(number, bits) 
+        number >= last or marks.may_hold(number, bits) or marks.may_hold(number + 1, bits)
     )

@@ -10,6 +10,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from itertools import pairwise
+from math import inf
 from typing import NamedTuple
 
 from tui.lines import Piece
@@ -61,8 +62,8 @@ def axis(spots: Sequence[Spot]) -> list[float]:
     for spot in spots:
         time = spot.time if spot.time is not None else last
         last = time if last is None or time is None else max(last, time)
-        times.append(last if last is not None else float("-inf"))
-    first = next((time for time in times if time > float("-inf")), None)
+        times.append(last if last is not None else -inf)
+    first = next((time for time in times if time > -inf), None)
     if first is None or times[-1] <= first:
         start = spots[0].offset if spots else 0
         return [float(spot.offset - start) for spot in spots]
@@ -76,12 +77,12 @@ def axis(spots: Sequence[Spot]) -> list[float]:
 
 
 def _cap(steps: Sequence[float]) -> float:
-    """The longest that a silence is drawn, in seconds: together with what is no silence, each
-    takes its part of the line."""
+    """The longest that a step is drawn, in seconds: each silence takes its part of the line, what
+    is no silence the rest of it."""
     silent = _SILENT * sum(steps) / len(steps)
     silences = sum(step > silent for step in steps)
     rest = sum(step for step in steps if step <= silent)
-    return max(rest / max(_SQUEEZED - silences, _FEWEST), silent if not rest else 0.0)
+    return rest / max(_SQUEEZED - silences, _FEWEST) if silences and rest else inf
 
 
 class Minimap:

@@ -346,6 +346,8 @@ class ByThread:
         self._lock = threading.Lock()
         self._stop = threading.Event()
         self._looks = 0
+        self._changed = 0.0
+        """When the view last changed."""
         file.settle = self._settle
 
     def _settle(self) -> None:
@@ -359,6 +361,8 @@ class ByThread:
                 batch = self._follower.look()
                 self.view.take(batch)
                 self._looks += not batch.behind
+                if batch.records or batch.damages or batch.event:
+                    self._changed = time.monotonic()
             if not batch.behind:
                 self._notice.wait(0.05)
 
@@ -383,11 +387,12 @@ class ByThread:
         """What is wrong with the view as it is a second after the last step; "" as soon as
         nothing is. The comparing takes its own time, and the follower does not wait for it."""
         while True:
-            self.longest = time.monotonic() - end
+            late = time.monotonic() - end > SOON
             with self._lock:
+                self.longest = max(self._changed - end, 0.0)
                 view = View([*self.view.records], [*self.view.steps], [*self.view.damages])
             wrong = wrong_view(view, self.file.path)
-            if not wrong or self.longest > SOON:
+            if not wrong or late:
                 return wrong
             time.sleep(0.005)
 
