@@ -24,7 +24,7 @@ from sessionlog.sieve import Sieve
 
 LIMIT = 0.5
 """Seconds that a text may take, and as much again for each megabyte of it."""
-BATCH = 256 * 1024
+BATCH = 64 * 1024
 """Characters that go over at once."""
 FEW = 3
 """Texts that may be passed over before the pattern is given up."""
@@ -125,6 +125,8 @@ class Matcher:
                 if not more:
                     return
                 data += more
+            if self._stopped():
+                return
             yield marshal.loads(data[8:size])
             del data[:size]
 

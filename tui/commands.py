@@ -7,7 +7,6 @@ A key may be a sequence ("g g", "o e"): after its head the key line shows what m
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import NamedTuple
 
 LIST, TIMELINE, DETAIL = "list", "timeline", "detail"
@@ -19,8 +18,7 @@ EVERYWHERE = PANES + SHEETS
 _LOG = (TIMELINE, DETAIL)
 
 
-@dataclass(frozen=True, slots=True)
-class Command:
+class Command(NamedTuple):
     """One thing a person can ask for."""
 
     id: str

@@ -77,5 +77,5 @@ class Moments:
             return ""
         for whole in self.timeline.rows(row.place[0] // CHUNK):
             if whole.place == row.place and len(whole.records) > 1:
-                return whole.records[0].at
+                return whole.records[-1].at
         return ""

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from tui.knew import Knew, said
+from typing import TYPE_CHECKING
+
 from tui.lines import Line
 from tui.widgets.detail_pane import DetailPane
+
+if TYPE_CHECKING:
+    from tui.knew import Knew
 
 _WIDE = 100
 """Columns from which what was known is one line."""
@@ -61,5 +65,7 @@ class PastPane(DetailPane):
             lines.append(Line([(" its result arrives at ", "fg-2"), (self._arrives, "fg-1")]))
         clock = self.clock or (lambda at: "")
         if self._knew is not None:
+            from tui.knew import said  # the first paint does without
+
             lines += said(self._knew, clock, wide=width >= _WIDE)
         return [Line([]), *lines] if lines else []

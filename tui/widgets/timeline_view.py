@@ -310,7 +310,7 @@ class TimelineView(LineWidget, can_focus=True):
     @property
     def progress(self) -> str:
         """How far a look is: "looking 41%"; "" when nothing is looked for."""
-        return self._search.progress or self._search.place(self.timeline, self.row)
+        return self._search.progress
 
     def later(self, seconds: float, act: Callable[[], None]) -> None:
         self.set_timer(seconds, act)
@@ -416,7 +416,8 @@ class TimelineView(LineWidget, can_focus=True):
     def status(self) -> list[str]:
         """Facts for the status line: place, context, what is folded, what is going on."""
         timeline = self.timeline
-        return facts(timeline, self.row, self.progress) if timeline else []
+        going_on = self.progress or self._search.place(timeline, self.row)
+        return facts(timeline, self.row, going_on) if timeline else []
 
     # -- mouse, focus, time -----------------------------------------------------------------
 
