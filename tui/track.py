@@ -53,7 +53,6 @@ class Track:
         """The log changed from chunk `first` on."""
         for number in [n for n in self._beats if n >= first]:
             del self._beats[number]
-        self._sums.clear()
 
     def beats(self, number: int) -> tuple[Beat, ...]:
         """The beats of the lines that start in a chunk. O(its records)."""
@@ -176,7 +175,7 @@ class Track:
         return ends + sum(self._sum(n, pace) for n in range(start.number + 1, end.number))
 
     def _sum(self, number: int, pace: Pace) -> float:
-        """What a whole chunk is played for."""
+        """What a whole chunk is played for; one that others stand behind never changes."""
         key = (number, pace.idle)
         found = self._sums.get(key)
         if found is None:

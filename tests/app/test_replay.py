@@ -301,11 +301,11 @@ def test_errors_turns_and_resets_are_found_at_the_moments_they_are_known(tmp_pat
 
 def test_a_failure_is_found_though_its_call_is_chunks_before(tmp_path: Path) -> None:
     quiet = [build.message("bot", "x" * 2000, 5) for _ in range(40)]
-    lines = [build.message("bot", "x" * 2000) for _ in range(200)]
+    lines = [build.message("bot", "x" * 2000) for _ in range(700)]  # more chunks than calls span
     log = opened(tmp_path, [*lines, build.request("c1"), *quiet, build.response("c1", failure="no"),
                             *lines])  # fmt: skip
     timeline = Timeline(log, counted(log))
-    failed = beats(log)[241].start
+    failed = beats(log)[741].start
     assert looked_for(ahead.later(timeline, 0, ahead.is_trouble, TROUBLE)) == failed
     assert looked_for(ahead.earlier(timeline, log.size, ahead.is_trouble, TROUBLE)) == failed
 
@@ -353,10 +353,13 @@ def test_what_was_known_is_what_a_session_of_the_lines_before_has_in_context(
 ) -> None:
     from sessionlog.reader import load
 
-    lines = build.scrambled(4, 70)
+    dice = random.Random(1)
+    lines = []
+    for line in build.scrambled(4, 70):
+        lines += [line, build.message("bot", "x" * 30_000)][: dice.choice((1, 1, 2))]
     log = opened(tmp_path, lines)
     knowledge = Knowledge(log, counted(log))
-    for beat in random.Random(1).sample(beats(log), 30):
+    for beat in dice.sample(beats(log), 30):
         cut = tmp_path / "cut.jsonl"
         cut.write_bytes(b"".join(lines)[: beat.start] or b"\n")
         held = [s.n for s in load(cut).history if s.in_context] if beat.start else []

@@ -217,11 +217,25 @@ async def test_it_fits_every_size(tmp_path: Path, size: tuple[int, int]) -> None
         assert PAST.split(",")[0] in shown(on.pilot)
 
 
-async def test_enter_shows_the_detail_where_there_is_no_room_for_it_by_itself(tmp_path: Path) -> None:
+async def test_enter_shows_the_detail_where_there_is_no_room_for_it_by_itself(
+    tmp_path: Path,
+) -> None:
     async with played(tmp_path, RUN, nth=3, size=(80, 24)) as on:
         assert "what the agent knew" not in shown(on.pilot)
         await on.press("enter")
         await until(on.pilot, lambda: "what the agent knew" in shown(on.pilot))
+
+
+async def test_the_cursor_goes_to_the_call_whose_result_came(tmp_path: Path) -> None:
+    lines = [build.meta(), build.request("a", arguments="{}"), build.request("b", arguments="[]"),
+             build.response("a", arguments="{}")]  # fmt: skip
+    async with played(tmp_path, lines, nth=2) as on:
+        numbers = []
+        for key in (".", ","):
+            assert on.sheet.rows.row is not None
+            numbers.append(on.sheet.rows.row.n)
+            await on.press(key)
+        assert [*numbers, on.sheet.rows.row and on.sheet.rows.row.n] == [2, 1, 2]
 
 
 async def test_leaving_tells_the_row(tmp_path: Path) -> None:

@@ -55,6 +55,8 @@ class ReplayView(LineWidget, can_focus=True):
         self._pane.renew()
         self._pane.end()
         at = self.timeline.current()
+        if at is not None:
+            self._pane.to(at)
         self.refresh()
 
     def tick(self, now: float | None) -> None:
