@@ -43,7 +43,7 @@ class Beside:
         self._open: set[int] = set()
         self._tops: list[int] = []
         self._differing: list[int] = []
-        """The first lines of the sections that differ."""
+        """The first line of each place where the runs differ."""
         self.height = 0
         self._lay()
 
@@ -71,8 +71,12 @@ class Beside:
             self._tops.append(y)
             y += self._lines(number)
         self.height = y
-        both = zip(self._tops, self.sections, strict=True)
-        self._differing = [top for top, section in both if section.part.kind != "common"]
+        kinds = ["common", *(section.part.kind for section in self.sections)]
+        self._differing = [
+            self._tops[number]
+            for number in range(len(self.sections))
+            if kinds[number] == "common" != kinds[number + 1]
+        ]
 
     def _lines(self, number: int) -> int:
         section = self.sections[number]

@@ -252,6 +252,12 @@ def following(head: str, where: str) -> list[tuple[str, Command]]:
     ]
 
 
+def elsewhere(keys: str) -> tuple[str, ...]:
+    """The panes in which keys mean something, or begin to."""
+    found = [c for c in COMMANDS if any(f"{key} ".startswith(f"{keys} ") for key in c.keys)]
+    return tuple(pane for pane in PANES if any(pane in command.where for command in found))
+
+
 def by_id(id: str, where: str) -> Command:
     """The command of that id; KeyError when there is none."""
     for command in COMMANDS:

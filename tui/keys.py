@@ -19,7 +19,8 @@ class Pressed(NamedTuple):
     turned: bool
     """Did a sequence begin, go on or end? Then the key line is another one."""
     missed: str
-    """What to say of a sequence that came to nothing; "" when none did."""
+    """What to say of keys that mean nothing here; "" where they mean something, or nothing
+    anywhere."""
 
 
 class Keys:
@@ -37,9 +38,16 @@ class Keys:
         found = commands.find(keys, where)
         self._head = keys if found.open else ""
         missed = ""
-        if head and not found.command and not found.open and key != "escape":
-            missed = f"{commands.shown(keys)} does nothing here"
+        if not found.command and not found.open and key != "escape":
+            missed = _missed(keys, where)
         if found.command or found.open or head:
             event.stop()
             event.prevent_default()
         return Pressed(found.command, self._head, bool(found.open or head), missed)
+
+
+def _missed(keys: str, where: str) -> str:
+    panes = commands.elsewhere(keys) if where in commands.PANES else ()
+    if panes:
+        return f"{commands.shown(keys)} is a key of the {' and the '.join(panes)}"
+    return f"{commands.shown(keys)} does nothing here" if " " in keys else ""

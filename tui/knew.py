@@ -121,14 +121,14 @@ class Knowledge:
         return total, first, last
 
     def _part(self, number: int, contexts: Contexts) -> _Part:
+        if number == self._past.chunks - 1:  # the last one is cut, and not worth remembering
+            return _part(self._past.chunk(number), contexts)
         key = (contexts.state, number)
         part = self._parts.get(key)
         if part is None:
-            part = _part(self._past.chunk(number), contexts)
-            if number < self._past.chunks - 1:
-                self._parts[key] = part
-                if len(self._parts) > _KEPT:
-                    self._parts.popitem(last=False)
+            part = self._parts[key] = _part(self._past.chunk(number), contexts)
+            if len(self._parts) > _KEPT:
+                self._parts.popitem(last=False)
         return part
 
     def _since(self, horizon: int) -> str:

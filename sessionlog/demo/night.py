@@ -136,7 +136,7 @@ def _migration(start: datetime) -> Iterator[tuple[str, Run]]:
     run.turn()
     fork_from = run.id
     at_fork = len(run.lines)
-    messages = sum(b'"kind":"message"' in line for line in run.lines)
+    messages = sum(line.startswith(b'{"kind":"message"') for line in run.lines)
     for wait in (5, 10, 30, 60):
         run.event("retry", text="provider: 529 overloaded_error (retrying)")
         run.skip(wait)

@@ -70,10 +70,12 @@ async def test_a_fork_opens_beside_its_parent_where_they_part(tmp_path: Path) ->
         text = shown(pilot)
         assert "6 messages in common, 1 to 6; first difference at 7" in text
         assert "+ 6 messages in common · 1 to 6" in text
-        row = next(line for line in text.splitlines() if "go test" in line and "Other way." in line)
-        assert row.index("go test") < 60 < row.index("Other way.")
+        rows = [line for line in text.splitlines() if ":" in line[:20] + line[60:80]]
+        sides = [line.partition("│")[::2] for line in rows]
+        assert any("Other way." in right and not left.strip(" ▌") for left, right in sides)
+        assert any("exit 1" in left and "go test -race" in right for left, right in sides)
         assert page.view.spot is not None
-        assert page.view.spot.numbers == (7, 7)
+        assert page.view.spot.numbers == (0, 7)
         assert "difference 1 of 1" in text
 
 
@@ -82,8 +84,12 @@ async def test_narrow_screens_have_one_column_with_marks(tmp_path: Path) -> None
     async with opened(tmp_path, size=(80, 24)) as (pilot, browser):
         page = await at_fork(pilot, browser, tmp_path)
         lines = shown(pilot).splitlines()
-        assert [line[1] for line in lines if "go test" in line and ":" in line[:20]] == ["◂", "▸"]
-        await pilot.press("tab")
+        rows = [line[1:7] for line in lines if "go test" in line and ":" in line[:20]]
+        assert [row.split() for row in rows] == [["◂", "7"], ["▸", "8"]]
+        assert (page.view.number, page.view.shown_side) == (7, 1)
+        await pilot.press("j", "tab")
+        assert (page.view.number, page.view.shown_side) == (8, 1)
+        await pilot.press("k", "k")
         assert (page.view.number, page.view.shown_side) == (7, 1)
         await pilot.resize_terminal(140, 40)
         await pilot.pause()
@@ -104,7 +110,7 @@ async def test_enter_goes_to_the_row_in_its_log(tmp_path: Path) -> None:
     family(tmp_path)
     async with opened(tmp_path) as (pilot, browser):
         await at_fork(pilot, browser, tmp_path)
-        await pilot.press("j", "tab", "enter")
+        await pilot.press("j", "tab", "enter")  # the call: 7 on the left, 8 on the right
         await until(pilot, lambda: pilot.app.screen is browser, "back in the browser")
         await until(pilot, lambda: browser.timeline.row and browser.timeline.row.n == 8, "row 8")
         assert browser.entry is not None

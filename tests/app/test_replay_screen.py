@@ -238,6 +238,16 @@ async def test_the_cursor_goes_to_the_call_whose_result_came(tmp_path: Path) -> 
         assert [*numbers, on.sheet.rows.row and on.sheet.rows.row.n] == [2, 1, 2]
 
 
+async def test_beside_a_replay_what_was_known_stands_in_its_own_view_only(tmp_path: Path) -> None:
+    path = build.log(tmp_path / "20261127-220000.jsonl", RUN)
+    async with opened(path) as (pilot, _):
+        await pilot.press("3")
+        await until(pilot, lambda: "what the agent knew" in shown(pilot))
+        await pilot.press("1", "k")
+        await pilot.pause()
+        assert "what the agent knew" not in shown(pilot)
+
+
 async def test_leaving_tells_the_row(tmp_path: Path) -> None:
     async with played(tmp_path, RUN, nth=3) as on:
         call = sum(len(line) for line in RUN[:2])

@@ -113,7 +113,7 @@ def test_files_that_are_no_logs_are_told_in_one_line(
 ) -> None:
     for name in "xyz":
         (night / f"{name}.jsonl").write_text('{"lock": 1}\n')
-    code, out, err = run(capsys, "no lock", night)
+    code, _, err = run(capsys, "no lock", night)
     assert (code, err) == (0, "")
     code, _, err = run(capsys, "lock", night)
     assert code == 0

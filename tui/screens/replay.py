@@ -117,7 +117,7 @@ class Replay(Sheet[Left]):
         self.reel = reel = Reel(log, marks, offset=offset, alive=alive, pace=pace)
         title = entry.title or entry.task or entry.id
         self.rows = ReplayView(reel.past, title, about(entry), id="rows")
-        self.detail = PastPane(id="detail")
+        self.detail = PastPane(id="detail", is_always_told=True)
         self.deck = TransportBar(self._run_line, id="deck")
         self._search = Searcher(self)
         self._player = Player(

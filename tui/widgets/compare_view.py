@@ -46,7 +46,7 @@ class CompareView(LineWidget, can_focus=True):
         self._done = (0, 0)
         self._cursor = self._top = 0
         self.side = 0
-        """Which side the cursor is on: 0 left, 1 right."""
+        """The side that the cursor keeps to where both have a row: 0 left, 1 right."""
 
     # -- what it holds -------------------------------------------------------------------------
 
@@ -91,14 +91,12 @@ class CompareView(LineWidget, can_focus=True):
 
     @property
     def shown_side(self) -> int:
-        """The side of the row under the cursor: where each side has its own line, that one's."""
+        """The side of the row under the cursor: where its own has none on that line, the other."""
         spot = self.spot
         return self.side if spot is None else self._side_of(spot)
 
     def _side_of(self, spot: Spot) -> int:
-        if self._beside.wide or all(spot.numbers):
-            return self.side
-        return 0 if spot.left else 1
+        return self.side if spot.numbers[self.side] else 1 - self.side
 
     @property
     def place(self) -> str:

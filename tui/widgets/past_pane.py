@@ -21,8 +21,10 @@ class PastPane(DetailPane):
 
     views = ("1 shown", "2 raw", "3 knew")
 
-    def __init__(self, *, id: str) -> None:
+    def __init__(self, *, id: str, is_always_told: bool = False) -> None:
+        """`is_always_told`: what was known stands below the row in the other views, too."""
         super().__init__(id=id)
+        self._is_always_told = is_always_told
         self._knew: Knew | None = None
         self._arrives = ""
         self.only_knew = False
@@ -46,10 +48,12 @@ class PastPane(DetailPane):
         self.refresh()
 
     def lines(self, width: int, height: int) -> list[Line]:
-        below = self._below(width)
+        below = self._below(width) if self.only_knew or self._is_always_told else []
         if self.only_knew:
             head = super().lines(width, height)[:1]
             return [*head, Line([]), *below][:height]
+        if not below:
+            return super().lines(width, height)
         made = super().lines(width, max(height - len(below), _LEAST))
         if height - len(below) < _LEAST or not made:
             return made[:height]
