@@ -61,7 +61,7 @@ def _commands() -> Iterator[Command]:
     yield Command("pane_right", ("l", "right"), "right", "Pane to the right", panes)
     yield Command("pane_next", ("tab",), "pane", "Next pane", panes)
     yield Command("pane_previous", ("shift+tab",), "pane", "Previous pane", panes)
-    yield Command("zoom", ("z",), "zoom", "The pane alone, and back", panes)
+    yield Command("zoom", ("z",), "zoom", "The pane alone, and back", panes, (*PANES, REPLAY))
 
     yield Command("next_trouble", ("e",), "error", "Next error, damage or open call", trouble, _LOG)
     yield Command("prev_trouble", ("E",), "error back", "Previous error, damage or open call",
@@ -72,8 +72,8 @@ def _commands() -> Iterator[Command]:
                   trouble, (LIST,))  # fmt: skip
     yield Command("to_parent", ("(",), "parent", "Session that this one was made from", trouble,
                   (LIST,))  # fmt: skip
-    yield Command("to_kin", (")",), "child", "First session made from this one, else the next made "
-                  "from its parent", trouble, (LIST,))  # fmt: skip
+    yield Command("to_kin", (")",), "child", "First session made from this one, else its next sibling",
+                  trouble, (LIST,))  # fmt: skip
     yield Command("next_user", ("u",), "turn", "Next user turn", trouble, _LOG)
     yield Command("prev_user", ("U",), "turn back", "Previous user turn", trouble, _LOG)
     yield Command("next_reset", ("]",), "reset", "Next context reset", trouble, _LOG)
@@ -99,8 +99,8 @@ def _commands() -> Iterator[Command]:
     ):  # fmt: skip
         yield Command(f"only_{name}", (f"o {key}",), name, f"Only {what}", find, (LIST,))
 
-    yield Command("toggle_tree", ("v",), "tree", "Sessions by family: forks and resumed logs below "
-                  "their parents; again: newest first", look, (LIST,))  # fmt: skip
+    yield Command("toggle_tree", ("v",), "tree", "Forks below their parents, or newest first", look,
+                  (LIST,))  # fmt: skip
     yield Command("toggle_fold", ("space",), "fold", "Fold or unfold the row", look, _LOG)
     yield Command("less", ("-",), "less", "Less of everything: folds", look, _LOG)
     yield Command("more", ("+", "="), "more", "More of everything: unfolds", look, _LOG)

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from math import inf
+from operator import ne
 from typing import NamedTuple
 
 from tui.lines import Piece
@@ -57,23 +58,36 @@ class Cell(NamedTuple):
 def axis(spots: Sequence[Spot]) -> list[float]:
     """Where each spot stands on the line, from 0, never falling: its time without what was
     squeezed; all in the same instant, or without times: its place in the file."""
-    last: float | None = None
-    times: list[float] = []
-    for spot in spots:
-        time = spot.time if spot.time is not None else last
-        last = time if last is None or time is None else max(last, time)
-        times.append(last if last is not None else -inf)
-    first = next((time for time in times if time > -inf), None)
-    if first is None or times[-1] <= first:
+    times = _rising([spot.time for spot in spots])
+    if not times or times[-1] <= times[0]:
         start = spots[0].offset if spots else 0
         return [float(spot.offset - start) for spot in spots]
-    steps = [max(after, first) - max(before, first)
-             for before, after in pairwise(times)]  # fmt: skip
+    steps = [after - before for before, after in pairwise(times)]
     cap = _cap(steps)
     places = [0.0]
     for step in steps:
         places.append(places[-1] + min(step, cap))
     return places
+
+
+def _rising(told: Sequence[float | None]) -> list[float]:
+    """The times, never falling; [] where none is told.
+
+    What falls is either late (a fork's first line is younger than the lines it copied) or early
+    (a clock that was set back): whichever way fewer of the times have to give way.
+    """
+    known = [time for time in told if time is not None]
+    if not known:
+        return []
+    early = list(accumulate(known, max))
+    late = list(accumulate(reversed(known), min))[::-1]
+    changed = [sum(map(ne, known, risen)) for risen in (early, late)]
+    risen = iter(late if changed[1] < changed[0] else early)
+    times, last = [], min(known[0], late[0])
+    for time in told:
+        last = next(risen) if time is not None else last
+        times.append(last)
+    return times
 
 
 def _cap(steps: Sequence[float]) -> float:

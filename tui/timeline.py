@@ -12,6 +12,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Generator
 from typing import TypeVar
 
+from sessionlog.formats.base import TROUBLE
 from sessionlog.marks import Marks
 from sessionlog.records import Ending, Record
 from sessionlog.text import one_line
@@ -347,8 +348,11 @@ class Timeline:
 
     def holding(self, bits: int) -> Callable[[int], bool]:
         """A `maybe` for seek: chunks that may hold a line of these bits, or an open call."""
+        # a call stands where it was asked; that it failed may be written some chunks later
+        reach = 1 + pairs.LOOK if bits & TROUBLE else 1
         return lambda number: (
-            number >= self.chunks - pairs.LOOK or self.marks.may_hold(number, bits)
+            number >= self.chunks - pairs.LOOK
+            or any(self.marks.may_hold(near, bits) for near in range(number, number + reach))
         )
 
     def message(self, n: int) -> Pos | None:

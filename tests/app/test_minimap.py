@@ -78,6 +78,16 @@ def test_times_that_go_back_or_are_missing_keep_the_order() -> None:
         assert sum(cell.height > 0 for cell in Minimap(spots).cells(7)) > 0
 
 
+def test_a_first_line_that_is_younger_than_the_rest_does_not_flatten_the_map() -> None:
+    spots = [Spot(0, 5000.0), *(Spot(i * 9, float(i)) for i in range(1, 50))]
+    assert [cell.height > 0 for cell in Minimap(spots).cells(10)] == [True] * 10
+
+
+def test_a_clock_that_was_set_back_at_the_end_does_not_either() -> None:
+    spots = [*(Spot(i * 9, float(i)) for i in range(50)), Spot(999, 0.0)]
+    assert [cell.height > 0 for cell in Minimap(spots).cells(10)] == [True] * 10
+
+
 def test_a_click_on_a_record_leads_to_it() -> None:
     rng = random.Random(4)
     spots = sorted(Spot(i * 7, rng.random() * 1000) for i in range(50))

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from sessionlog.errors import SessionLogError
-from sessionlog.marks import Marks
 from sessionlog.records import Entry
 from tui import commands
 from tui.opening import is_alive, open_log
@@ -109,7 +108,7 @@ class Sheets:
             return
         timeline = at.timeline.timeline
         is_open = timeline is not None and at.entry is not None and at.entry.path == entry.path
-        marks = timeline.marks if timeline is not None and is_open else Marks(log.form)
+        marks = timeline.marks if timeline is not None and is_open else None
         sheet = Replay(
             at.new_bar(), entry, log, marks, offset=offset, alive=is_alive(entry), pace=pace,
             clock=at.timeline.clock, now=at.clock,
