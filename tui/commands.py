@@ -72,7 +72,7 @@ def _commands() -> Iterator[Command]:
                   trouble, (LIST,))  # fmt: skip
     yield Command("to_parent", ("(",), "parent", "Session that this one was made from", trouble,
                   (LIST,))  # fmt: skip
-    yield Command("to_kin", (")",), "child", "First session made from this one, else its next sibling",
+    yield Command("to_kin", (")",), "child", "First session made from this, else its next sibling",
                   trouble, (LIST,))  # fmt: skip
     yield Command("next_user", ("u",), "turn", "Next user turn", trouble, _LOG)
     yield Command("prev_user", ("U",), "turn back", "Previous user turn", trouble, _LOG)

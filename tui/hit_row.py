@@ -1,59 +1,20 @@
-"""The row of a search's hit, as the timeline of its log would show it.
-
-One log is open at a time, from the first hit that is looked at to the first of another log.
-"""
+"""The row of a search's hit, as the timeline of its log would show it."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sessionlog.errors import SessionLogError
 from sessionlog.records import Entry
-from sessionlog.window import Log
-from tui.landing import holds, landed
-from tui.opening import is_alive, open_log
+from tui.log_row import LogRow
 from tui.rows import Row
-from tui.timeline import Timeline
 
 if TYPE_CHECKING:
     from sessionlog.hit import Hit
 
 
-class HitRow:
-    """Opens logs lazily; `close` ends it."""
-
-    def __init__(self) -> None:
-        self.log: Log | None = None
-        """The log of the row that was given last."""
-        self._timeline: Timeline | None = None
+class HitRow(LogRow):
+    """A row by its hit."""
 
     def of(self, entry: Entry, hit: Hit) -> Row | None:
         """The row; None when the log cannot be read any more, or is not the same."""
-        if self.log is None or self.log.path != entry.path:
-            self._open(entry)
-        if self._timeline is None:
-            return None
-        place = (hit.offset, hit.part)
-        pos = landed(self._timeline, place)
-        row = self._timeline.row(pos) if pos is not None else None
-        if row is None or not holds(row, place):
-            return None
-        if row.place == place:
-            return row._replace(n=hit.n, line=hit.line)
-        return row
-
-    def close(self) -> None:
-        """Let go of the log."""
-        if self.log is not None:
-            self.log.close()
-        self.log = self._timeline = None
-
-    def _open(self, entry: Entry) -> None:
-        self.close()
-        try:
-            self.log = open_log(entry)
-        except SessionLogError:
-            return
-        self._timeline = Timeline(self.log)
-        self._timeline.judge(is_alive(entry))
-        self._timeline.level = "all"
+        return self.at(entry, (hit.offset, hit.part), hit.n, hit.line)

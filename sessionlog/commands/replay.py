@@ -8,6 +8,7 @@ import math
 import os
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 from sessionlog import shown
@@ -40,7 +41,7 @@ def run(options: argparse.Namespace, sleep: Sleep = time.sleep) -> int:
     """Do it. `sleep` waits so many seconds."""
     path = found(options, options.ref).path
     pace = pace_of(options)
-    line_of = shown.json_line if options.json else row_line
+    line_of = shown.json_line if options.json else partial(row_line, comes=True)
     for wait, items in played(path):
         if wait:
             sleep(pace.waits(wait))

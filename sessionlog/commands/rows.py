@@ -33,16 +33,23 @@ def _lost(damage: Damage) -> dict[str, Any]:
     return {"kind": "damage", **empty, "type": "damage", **shown.of_damage(damage)}
 
 
-def row_line(item: dict[str, Any]) -> str:
-    """Number, time, kind, text; safe to print, and no wider than a terminal."""
+def row_line(item: dict[str, Any], *, comes: bool = False) -> str:
+    """Number, time, kind, text; safe to print, and no wider than a terminal.
+
+    `|` stands before what is out of context. Of a row that just `comes` neither that is told nor
+    that its call is open: both are known later.
+    """
     n = "" if item["n"] is None else str(item["n"])
     clock = (item.get("at") or "")[11:19]
     if item["kind"] == "damage":
-        body = f"line {item['line']}, byte {item['offset']}, {item['length']} bytes: {item['why']}"
+        line = f"line {item['line']}, " if item["line"] else ""
+        body = f"{line}byte {item['offset']}, {item['length']} bytes: {item['why']}"
     elif item["type"] == "call":
         body = f"{item['tool']} {item['arguments'] or ''}"
+        body += "  (open)" if item["open"] and not comes else ""
     else:
         body = item.get("error") or item["text"] or item["result"] or ""
+    mark = "" if comes or item["kind"] != "message" or item["in_context"] else "| "
     name = item["type"] or item["kind"]
-    line = f"{n:>5} {clock:8} {pad(visible(str(name)), 14)} {visible(str(body))}"
+    line = f"{n:>5} {clock:8} {pad(visible(str(name)), 14)} {mark}{visible(str(body))}"
     return clip(line, columns()) if sys.stdout.isatty() else line

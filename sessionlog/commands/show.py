@@ -7,10 +7,11 @@ import sys
 from typing import Any
 
 from sessionlog import shown
-from sessionlog.commands.common import DONE, columns, counted, found, ref, say
+from sessionlog.commands.common import DONE, counted, found, ref, say
+from sessionlog.commands.rows import row_line
 from sessionlog.errors import NotPossible
 from sessionlog.reader import load
-from sessionlog.text import clip, pad, visible
+from sessionlog.text import visible
 
 
 def arguments(sub: argparse.ArgumentParser) -> None:
@@ -42,7 +43,7 @@ def run(options: argparse.Namespace) -> int:
     elif options.json:
         say(map(shown.json_line, items))
     else:
-        say(_show_line(item) for item in items)
+        say(map(row_line, items))
     return DONE
 
 
@@ -58,21 +59,3 @@ def _raw(path: str, items: list[dict[str, Any]]) -> None:
             else:
                 sys.stdout.buffer.write(data + b"\n")
     sys.stdout.flush()
-
-
-def _show_line(item: dict[str, Any]) -> str:
-    n = "" if item["n"] is None else str(item["n"])
-    clock = (item.get("at") or "")[11:19]
-    if item["kind"] == "damage":
-        body = f"line {item['line']}, byte {item['offset']}, {item['length']} bytes: {item['why']}"
-    elif item["type"] == "call":
-        body = f"{item['tool']} {item['arguments'] or ''}"
-        body += "  (open)" if item["open"] else ""
-    elif item["kind"] == "result":
-        body = item.get("error") or item["text"] or ""
-    else:
-        body = item["text"] or ""
-    mark = "" if item["kind"] != "message" or item["in_context"] else "| "
-    name = item["type"] or item["kind"]
-    line = f"{n:>5} {clock:8} {pad(visible(str(name)), 14)} {mark}{visible(str(body))}"
-    return clip(line, columns()) if sys.stdout.isatty() else line
