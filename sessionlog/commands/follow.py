@@ -9,32 +9,29 @@ import sys
 import threading
 import time
 from collections import deque
-from collections.abc import Iterator
 from contextlib import closing
 from datetime import UTC, datetime
 from typing import Any
 
 from sessionlog import shown
 from sessionlog.alarm import Alarm
-from sessionlog.commands.common import DONE, FOUND, columns, counted, found, ref, say
+from sessionlog.commands.common import DONE, FOUND, counted, found, ref, say
+from sessionlog.commands.rows import items_of, row_line
 from sessionlog.errors import SessionLogError, SessionNotFound
 from sessionlog.follower import Batch, Follower, near_end
 from sessionlog.follower import counted as counted_before
 from sessionlog.intake import Start
 from sessionlog.notice import Notice
 from sessionlog.paths import open_regular
-from sessionlog.records import Damage, Record, Status
-from sessionlog.session import Numbered
+from sessionlog.records import Status
 from sessionlog.source import format_of
-from sessionlog.text import clip, pad, visible
+from sessionlog.text import visible
 from sessionlog.vigil import Vigil
 
 ROWS = 10
 """Rows of what is there already that are printed when nothing else is asked for."""
 WHOLE = 16 << 20
 """Bytes of a log that is read whole for its last rows; of a longer one the start is counted."""
-_EMPTY = ("n", "type", "at", "text", "tool", "call_id", "arguments", "result", "ok", "pair", "open",
-          "in_context")  # fmt: skip
 _SAYS = {
     "replaced": "another file, or rewritten: from its start",
     "cut": "cut short: from its start",
@@ -214,7 +211,7 @@ class _Printer:
         if follower.problem and follower.problem != self._problem and not follower.gone:
             print(f"sessionlog: {visible(follower.problem)}", file=sys.stderr)
         self._problem = follower.problem
-        for item in map(self._front.place, items_of(batch)):
+        for item in map(self._front.place, items_of(batch.records, batch.steps, batch.damages)):
             self._n = item["n"] or self._n  # events belong to the message before them
             if self._first is not None and self._n < self._first:
                 continue
@@ -242,40 +239,4 @@ class _Printer:
             self._kept = deque(maxlen=self._rows) if self._rows else None
 
     def _say(self, item: dict[str, Any]) -> None:
-        say([shown.json_line(item) if self._json else _line(item)])
-
-
-def items_of(batch: Batch) -> Iterator[dict[str, Any]]:
-    """The objects of `show` for what a batch gave, in file order."""
-    things: list[tuple[Record | Damage, Numbered | None]] = [
-        *zip(batch.records, batch.steps, strict=True),
-        *((damage, None) for damage in batch.damages),
-    ]
-    things.sort(key=lambda thing: (thing[0].span.offset, getattr(thing[0], "part", 0)))
-    for thing, step in things:
-        if isinstance(thing, Damage):
-            yield _lost(thing)
-        else:
-            yield shown.of_record(thing, step)
-
-
-def _lost(damage: Damage) -> dict[str, Any]:
-    """A damage as `show` gives it."""
-    empty = {**dict.fromkeys(_EMPTY), "text": "", "open": False, "in_context": False}
-    return {"kind": "damage", **empty, "type": "damage", **shown.of_damage(damage)}
-
-
-def _line(item: dict[str, Any]) -> str:
-    """One row: number, time, kind, text. What is open when it comes is no news."""
-    n = "" if item["n"] is None else str(item["n"])
-    clock = (item.get("at") or "")[11:19]
-    if item["kind"] == "damage":
-        line = f"line {item['line']}, " if item["line"] else ""
-        body = f"{line}byte {item['offset']}, {item['length']} bytes: {item['why']}"
-    elif item["type"] == "call":
-        body = f"{item['tool']} {item['arguments'] or ''}"
-    else:
-        body = item.get("error") or item["text"] or item["result"] or ""
-    name = item["type"] or item["kind"]
-    line = f"{n:>5} {clock:8} {pad(visible(str(name)), 14)} {visible(str(body))}"
-    return clip(line, columns()) if sys.stdout.isatty() else line
+        say([shown.json_line(item) if self._json else row_line(item, comes=True)])
