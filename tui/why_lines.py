@@ -44,8 +44,10 @@ def fork_point(looked: Looked) -> int:
     """The message after which another way can be tried: before the call that was running, or
     that failed; 0 where there is none: then the end it is."""
     why = looked.why
-    if why.in_flight and why.in_flight[-1].n:
-        return why.in_flight[-1].n - 1
+    if why.in_flight:
+        flying = why.in_flight[0].n
+        last = why.facts.message.n if why.facts.message else None
+        return flying - 1 if flying else last or 0  # no message: the conversation ends before it
     error = why.last_error
     if why.cause == "finished" or error is None or error.overcome or not error.n:
         return 0
@@ -54,9 +56,10 @@ def fork_point(looked: Looked) -> int:
 
 def next_steps(looked: Looked, refused: dict[str, str]) -> list[Step]:
     """The ways on; a key that is `refused` says why instead."""
-    at = fork_point(looked)
+    at, error = fork_point(looked), looked.why.last_error
     calls = [visible(call.tool) for call in looked.why.in_flight]
-    fork = f"fork at {at}, before it, and try another way" if at else "fork at the end, or earlier"
+    what = calls[0] if calls else f"{visible(error.tool or 'it')} failed" if error else "it"
+    fork = f"fork at {at}, before {what}, and try another way" if at else "fork: the whole run"
     close = f"close {' and '.join(calls)} as interrupted, in a new log" if calls else "repair"
     steps = [Step("f", refused.get("fork") or fork), Step("r", refused.get("repair") or close),
              Step("p", "replay the last ten minutes")]  # fmt: skip

@@ -162,7 +162,8 @@ async def test_the_screen_can_be_left_while_logs_are_read(tmp_path: Path) -> Non
         await pilot.pause()
         await pilot.press("c", "escape")
         await until(pilot, lambda: pilot.app.screen is browser, "left")
-        await pilot.app.workers.wait_for_complete()
+        workers = pilot.app.workers
+        await until(pilot, lambda: all(w.group != "work" for w in workers), "the reading ended")
 
 
 async def test_a_log_that_is_gone_says_so(tmp_path: Path) -> None:

@@ -58,7 +58,7 @@ async def test_a_fork_begins_before_the_call_that_was_running(tmp_path: Path) ->
     async with opened(night(tmp_path)) as (pilot, _):
         await pilot.press("j")
         await asked(pilot)
-        assert "fork at 4, before it" in shown(pilot)
+        assert "fork at 4, before shell" in shown(pilot)
         await pilot.press("f")
         await until(pilot, lambda: "Fork at 4" in shown(pilot), "the dialog")
 
