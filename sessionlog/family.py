@@ -87,14 +87,14 @@ def origin_of(entry: Entry) -> Origin | None:
 
 def _parents(entries: dict[str, Entry]) -> dict[str, str]:
     """Path of each session that has a parent here, and the parent's. Without circles."""
-    by_id: dict[str, list[Entry]] = {}
-    for entry in entries.values():
-        if entry.id:
-            by_id.setdefault(entry.id, []).append(entry)
+    born = [(entry, origin) for entry in entries.values() if (origin := origin_of(entry))]
+    by_id: dict[str, list[Entry]] = {origin.id: [] for _, origin in born}
+    for entry in entries.values() if born else ():
+        if entry.id in by_id:
+            by_id[entry.id].append(entry)
     parents: dict[str, str] = {}
-    for entry in entries.values():
-        origin = origin_of(entry)
-        parent = _named(by_id.get(origin.id, []), entry) if origin is not None else None
+    for entry, origin in born:
+        parent = _named(by_id[origin.id], entry)
         if parent is not None:
             parents[entry.path] = parent.path
     _cut_circles(parents, entries)

@@ -234,6 +234,10 @@ class CompareSheet(Sheet[Place]):
     def _typed(self, message: messages.Typed) -> None:
         self.choices.narrow(message.text)
 
+    @on(messages.Left)
+    def _undone(self) -> None:
+        self.choices.narrow("")
+
     def copy(self) -> None:
         """The row under the cursor, on its side."""
         row = self.view.pair[self.view.shown_side]
