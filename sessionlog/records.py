@@ -354,12 +354,20 @@ def shown_type(message: Message) -> str:
     return _SHOWN.get(message.type, message.type)
 
 
+_YEARS = (1000, 9000)
+
+
 def moment(at: str) -> datetime | None:
-    """The aware UTC time of an RFC 3339 text; None when it is none (never raises)."""
+    """The aware UTC time of an RFC 3339 text; None when it is none (never raises).
+
+    The first and the last years that there are do not count as times: a day more or less, as a
+    time zone or a pause adds it, would be no time any more.
+    """
     if not at:
         return None
     try:
         time = datetime.fromisoformat(at)
-        return time.replace(tzinfo=UTC) if time.tzinfo is None else time.astimezone(UTC)
+        time = time.replace(tzinfo=UTC) if time.tzinfo is None else time.astimezone(UTC)
+        return time if _YEARS[0] <= time.year <= _YEARS[1] else None
     except (ValueError, OverflowError):
         return None

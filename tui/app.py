@@ -115,8 +115,8 @@ class InspectorApp(App[None]):
         at = themes.NAMES.index(self.theme) if self.theme in themes.NAMES else -1
         self._use(themes.NAMES[(at + 1) % len(themes.NAMES)])
 
-    @on(messages.Notify)
-    def _notify(self, message: messages.Notify) -> None:
+    @on(messages.DesktopNotice)
+    def _tell_desktop(self, message: messages.DesktopNotice) -> None:
         """A desktop notice, by the terminal (OSC 9; those that have none ignore it)."""
         if self._driver is not None:
             self._driver.write(f"\x1b]9;sessionlog: {visible(message.words)}\x07")

@@ -64,7 +64,7 @@ class NextTheme(Message):
 
 
 @dataclass(eq=False, repr=False)
-class Notify(Message):
+class DesktopNotice(Message):
     """The desktop is to be told."""
 
     words: str

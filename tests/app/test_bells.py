@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import build
@@ -67,13 +66,15 @@ async def test_the_screen_rings_and_says_so(
     async with opened(tmp_path) as (pilot, browser):
         rung: list[str] = []
         monkeypatch.setattr(pilot.app, "bell", lambda: rung.append("bell"))
+        monkeypatch.setattr(pilot.app._driver, "write", rung.append)
         with path.open("ab") as file:
             file.write(build.message("bot", "more", 1820))
         await until(pilot, lambda: browser.sessions.entries[1].status is Status.RUNNING)
-        await pilot.press("j", "B")
-        assert "bell" in browser.status._answer
+        await pilot.press("j", "B", "B")
+        assert "desktop notice" in browser.status._answer
         with path.open("ab") as file:
             file.write(build.result("error", 1, 1900, error="no space"))
         await until(pilot, lambda: rung, "the bell")
         assert any("failed" in warning for warning in browser.status.warnings)
-        os.utime(path)
+        await until(pilot, lambda: any("\x1b]9;" in written for written in rung), "the notice")
+        assert not pilot.app._exception

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import time
 import unicodedata
 from pathlib import Path
 
@@ -84,3 +86,30 @@ async def test_a_dialog_on_a_hostile_log_shows_marks(tmp_path: Path) -> None:
 
 async def test_every_command_says_clean_words(tmp_path: Path) -> None:
     assert all(command.help.isprintable() for command in COMMANDS)
+
+
+@pytest.mark.parametrize("zone", ["Asia/Tokyo", "America/New_York", "UTC"])
+@pytest.mark.parametrize("year", ["0001-01-01T00:00:00Z", "9999-12-31T23:59:59.999999Z"])
+async def test_times_at_the_ends_of_the_calendar_show_everywhere(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, zone: str, year: str
+) -> None:
+    monkeypatch.setenv("TZ", zone)
+    time.tzset()
+    try:
+        lines = [build.meta("far", "Far away", 0), build.message("bot", "hello", 5)]
+        far = [re.sub(rb'"at": ?"[^"]*"', b'"at":"' + year.encode() + b'"', x) for x in lines]
+        build.log(tmp_path / "all.jsonl", far)
+        build.log(tmp_path / "last.jsonl", [*lines, far[1]])
+        async with opened(tmp_path) as (pilot, browser):
+            for _ in range(2):
+                for keys in (("enter", "t", "t", "t", "escape"), ("w", "escape"), ("p", "G"),
+                             ("escape",), ("number_sign", "escape"), ("f", "escape")):  # fmt: skip
+                    await pilot.press(*keys)
+                    await pilot.pause()
+                browser.focus_pane("list")
+                await pilot.press("j")
+            assert pilot.app.is_running
+            assert pilot.app._exception is None
+    finally:
+        monkeypatch.undo()
+        time.tzset()

@@ -78,3 +78,17 @@ async def test_sheets_bear_a_change_of_size(tmp_path: Path) -> None:
                 if pilot.app.screen is not browser:
                     await pilot.press("escape")
                     await pilot.pause()
+
+
+@pytest.mark.parametrize("key", ["question_mark", "f", "r", "ctrl+p"])
+async def test_a_box_bears_that_the_terminal_grows_and_shrinks(tmp_path: Path, key: str) -> None:
+    async with opened(night(tmp_path), size=(80, 24)) as (pilot, browser):
+        await pilot.press("j", key)
+        await pilot.pause()
+        for size in ((300, 80), (60, 15), (200, 50)):
+            await pilot.resize_terminal(*size)
+            await pilot.pause()
+            assert shown(pilot)
+        await pilot.press("escape")
+        await until(pilot, lambda: pilot.app.screen is browser)
+        assert pilot.app._exception is None

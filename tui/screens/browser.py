@@ -153,7 +153,7 @@ class Browser(Frame[None]):
             self.status.warn(ring.words)
             self.app.bell()
             if ring.notice:
-                self.app.post_message(messages.Notify(ring.words))
+                self.app.post_message(messages.DesktopNotice(ring.words))
 
     @on(messages.LogGrew)
     def _grew(self, message: messages.LogGrew) -> None:

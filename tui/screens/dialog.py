@@ -99,8 +99,12 @@ class Dialog(ModalScreen[str | None], inherit_bindings=False):
         if at == 0:  # it has left, and is asked once more
             return [Strip.blank(crop.width)] * crop.height
         behind = stack[at - 1]
-        strips = behind._compositor.render_strips(self.size)  # Textual has no public way to it
-        return [strip.crop(crop.x, crop.right) for strip in strips[crop.y : crop.bottom]]
+        # Textual has no public way to it. It is as large as it was when it was laid out last: a
+        # terminal that grew since leaves it smaller than this
+        painted = behind._compositor
+        strips = painted.render_strips(painted.size)[crop.y : crop.bottom]
+        shown = [strip.adjust_cell_length(crop.right).crop(crop.x, crop.right) for strip in strips]
+        return shown + [Strip.blank(crop.width)] * (crop.height - len(shown))
 
     def body(self, width: int) -> list[Line]:
         """What the box says."""
