@@ -8,6 +8,8 @@ because of damage or a living writer, 130 interrupted.
 from __future__ import annotations
 
 import argparse
+import codecs
+import io
 import os
 import sys
 from collections.abc import Callable, Sequence
@@ -20,14 +22,19 @@ from sessionlog.errors import DamagedLog, LogInUse, SessionLogError
 from sessionlog.text import visible
 
 Run = Callable[[argparse.Namespace], int]
+_PLAIN = str.maketrans("✗✓○►≈▒║·…−", "xvo>~#|.~-")
+"""Signs of ours, and what stands for them where the output's encoding does not have them."""
 
 
 def main(argv: list[str], instead: Run | None = None) -> int:
     """Run one command (`instead`: what runs in its place); gives the exit code."""
     if sys.stdout is None:
         return CANNOT  # closed: there is nowhere to answer
+    _say_anyway("sessionlog.plain", _plain)
     try:
         options = _parser(argv[:1]).parse_args(argv)
+        if options.json:
+            _say_anyway("sessionlog.escaped", _escaped)
         code: int = (instead or options.run)(options)
         sys.stdout.flush()
         return code
@@ -43,6 +50,37 @@ def main(argv: list[str], instead: Run | None = None) -> int:
     except OSError as error:
         _hush()
         return _fail(error, CANNOT)
+
+
+Replaced = Callable[[UnicodeError], tuple[str, int]]
+
+
+def _say_anyway(name: str, replaced: Replaced) -> None:
+    """What the encoding of an output does not have is replaced; a locale never ends an answer."""
+    codecs.register_error(name, replaced)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors=name)
+
+
+def _plain(error: UnicodeError) -> tuple[str, int]:
+    """Signs of ours by their stand-ins, all else escaped."""
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    text, end = error.object[error.start : error.end].translate(_PLAIN), error.end
+    return "".join(char if char.isascii() else _escape(char) for char in text), end
+
+
+def _escaped(error: UnicodeError) -> tuple[str, int]:
+    """As JSON escapes it."""
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    return "".join(map(_escape, error.object[error.start : error.end])), error.end
+
+
+def _escape(char: str) -> str:
+    units = char.encode("utf-16-be", "surrogatepass").hex()
+    return "".join(f"\\u{units[i : i + 4]}" for i in range(0, len(units), 4))
 
 
 def _hush() -> None:

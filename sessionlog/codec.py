@@ -34,6 +34,9 @@ _LONG_NUMBER = b"0" * 19
 _TOKENS = re.compile(rb'"(?:[^"\\]|\\.)*"|[\[\]{}]', re.DOTALL)
 _BLANK = b" \t\r"
 _FILLER = " \t\r\0"
+_NOTHING = b"\0" + _BLANK
+_BEGINS = b' \t\r\n{["-0123456789tfnNI\xef'
+"""First bytes of what may be JSON, by the slow path's lights: a byte order mark, NaN, Infinity."""
 _BOM = b"\xef\xbb\xbf"
 
 
@@ -90,23 +93,28 @@ def parse(line: Line, plausible: Callable[[dict[str, Any]], bool] | None = None)
     `plausible` says whether a salvaged object looks like a record of the log's format, so that a
     piece inside a broken record is not taken for one.
     """
-    if not line.data.strip(_BLANK):
+    data = line.data
+    if not data or not data.strip(_BLANK):
         return Parsed([], [])
+    if b"}" not in data and data[:1] == b"{":
+        return _all_lost(line)  # a torn record, or junk: the closer look would find no object
     try:
-        value = loads(line.data)
+        value = loads(data)
     except ValueError:
-        return _salvage(line, plausible)
+        return _salvage(line, plausible) if b"{" in data else _all_lost(line)
+    span = Span(line.number, line.offset, len(data))
     if type(value) is dict:
-        return Parsed([(value, Span(line.number, line.offset, len(line.data)))], [])
-    span = Span(line.number, line.offset, len(line.data))
+        return Parsed([(value, span)], [])
     return Parsed([], [Damage(span, "a JSON value that is no record", torn=not line.ended)])
 
 
 def _slow_loads(data: bytes) -> Any:
+    if data[:1] not in _BEGINS:
+        raise ValueError("not JSON")
     if _depth(data) > MAX_DEPTH:
         raise ValueError(f"nested deeper than {MAX_DEPTH} levels")
     try:
-        return json.loads(data.removeprefix(_BOM).decode("utf-8"), parse_int=_integer)
+        return _DECODER.decode(data.removeprefix(_BOM).decode("utf-8"))
     except (RecursionError, MemoryError) as error:
         raise ValueError(str(error)) from None
 
@@ -114,6 +122,9 @@ def _slow_loads(data: bytes) -> Any:
 def _integer(digits: str) -> int | str:
     """Integers past the interpreter's limit on digits stay text: nothing is lost."""
     return int(digits) if len(digits) < 4300 else digits
+
+
+_DECODER = json.JSONDecoder(parse_int=_integer)
 
 
 def _depth(data: bytes) -> int:
@@ -152,7 +163,6 @@ def _salvage(line: Line, plausible: Callable[[dict[str, Any]], bool] | None) -> 
     """
     data = line.data
     text = data.decode("utf-8", "surrogateescape")
-    decoder = json.JSONDecoder(parse_int=_integer)
     too_deep = _depth(data) > MAX_DEPTH
     budget = _TRIES * len(text)
     objects: list[tuple[dict[str, Any], Span]] = []
@@ -166,7 +176,7 @@ def _salvage(line: Line, plausible: Callable[[dict[str, Any]], bool] | None) -> 
         byte += _bytes(text, at, start)
         at = start
         try:
-            value, end = decoder.raw_decode(text, start)
+            value, end = _DECODER.raw_decode(text, start)
         except ValueError as error:
             budget -= _cost(error, start, len(text))
             skip = text.find('{"', start + 1)
@@ -189,7 +199,7 @@ def _salvage(line: Line, plausible: Callable[[dict[str, Any]], bool] | None) -> 
             try:
                 clean.decode("utf-8")
             except UnicodeDecodeError:
-                value = json.loads(clean.decode("utf-8", "replace"), parse_int=_integer)
+                value = _DECODER.decode(clean.decode("utf-8", "replace"))
                 mild.append(Damage(span, "bad UTF-8, shown as U+FFFD", length, mild=True))
             objects.append((value, span))
             marks += (byte, byte + length)
@@ -199,6 +209,12 @@ def _salvage(line: Line, plausible: Callable[[dict[str, Any]], bool] | None) -> 
     kept = sum(span.length for _, span in objects)
     losses = _losses(line, marks, kept, too_deep, len(objects))
     return Parsed(objects, sorted(mild + losses, key=lambda damage: damage.span.offset))
+
+
+def _all_lost(line: Line) -> Parsed:
+    """A line that gives nothing."""
+    too_deep = _depth(line.data) > MAX_DEPTH
+    return Parsed([], _losses(line, [0, len(line.data)], 0, too_deep, 0))
 
 
 def _cost(error: ValueError, start: int, end: int) -> int:
@@ -237,12 +253,13 @@ def _losses(line: Line, marks: list[int], kept: int, too_deep: bool, salvaged: i
         gap = line.data[start:end]
         if start == 0 and gap.startswith(_BOM):
             start, gap = start + len(_BOM), gap[len(_BOM) :]
-        if not gap.strip(_BLANK):
+        said = gap.strip(_NOTHING)
+        if not said and not gap.strip(_BLANK):
             continue
         last = end == len(line.data) and not line.ended
-        if not gap.strip(b"\0" + _BLANK):
+        if not said:
             why = "NUL bytes"
-        elif len(gap.strip(b"\0" + _BLANK)) == 1 and salvaged:
+        elif len(said) == 1 and salvaged:
             why = "a stray byte"
         elif salvaged >= _MOST:
             why = f"more than {_MOST:,} records on one line"

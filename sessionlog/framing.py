@@ -24,19 +24,32 @@ class Line(NamedTuple):
     """False: no LF behind it, so it may still be in writing, or torn."""
 
 
-def split(data: bytes, offset: int = 0, number: int = 1) -> list[Line]:
+def split(data: bytes, offset: int = 0, number: int = 1, *, empty: bool = True) -> list[Line]:
     """The lines of a piece of a file that starts at `offset`, the last maybe without its LF.
 
-    `number` is that of the first line; 0 leaves all numbers unknown.
+    `number` is that of the first line; 0 leaves all numbers unknown. Lines without a byte come
+    only if `empty`: a file of nothing else has a million of them a megabyte.
     """
     lines = []
     pieces = data.split(b"\n")
     last = len(pieces) - 1
     for i, piece in enumerate(pieces):
-        if i < last or piece:
+        if piece or (empty and i < last):
             lines.append(Line(number and number + i, offset, piece, i < last))
         offset += len(piece) + 1
     return lines
+
+
+def starts_of(data: bytes, offset: int = 0) -> tuple[int, ...]:
+    """Where the lines of a piece of a file begin that starts at `offset`."""
+    starts = []
+    pieces = data.split(b"\n")
+    if not pieces[-1]:
+        pieces.pop()
+    for piece in pieces:
+        starts.append(offset)
+        offset += len(piece) + 1
+    return tuple(starts)
 
 
 class LineBuffer:

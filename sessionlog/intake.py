@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 from sessionlog.formats.base import Format
 from sessionlog.framing import Line, LineBuffer
-from sessionlog.numbering import Numbering
-from sessionlog.records import Damage, Message, Record
+from sessionlog.numbering import Numbering, OwnRun
+from sessionlog.records import Damage, Record
 from sessionlog.session import Numbered
 from sessionlog.source import decode
 
@@ -55,8 +55,7 @@ class Intake:
         self._numbering = Numbering(start.messages)
         self._early: list[Record] = []
         """What the line that has not ended yet has given already."""
-        self._own = start.offset == 0
-        """Only a side chain was seen yet: then it is a subagent's own log, and its main run."""
+        self._run = OwnRun(beside=start.offset > 0)
 
     def feed(self, data: bytes) -> Given:
         """The next bytes."""
@@ -101,18 +100,8 @@ class Intake:
         return found[done:]
 
     def _given(self, records: Iterable[Record], damages: Iterable[Damage]) -> Given:
-        kept = tuple(map(self._placed, records))
+        kept = tuple(map(self._run.place, records))
         return Given(kept, tuple(self._numbering.take(kept)), tuple(damages))
-
-    def _placed(self, record: Record) -> Record:
-        """A side chain is a side chain only beside a main run."""
-        message = record.payload
-        if not self._own or not isinstance(message, Message):
-            return record
-        if not message.sidechain:
-            self._own = False
-            return record
-        return record._replace(payload=message._replace(sidechain=""))
 
 
 def _said(record: Record) -> tuple[object, ...]:

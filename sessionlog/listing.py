@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from sessionlog.errors import NotPossible, SessionNotFound, Unreadable
@@ -18,7 +17,7 @@ from sessionlog.formats.table import named, recognise
 from sessionlog.framing import Line, split
 from sessionlog.life import Witness
 from sessionlog.paths import open_regular
-from sessionlog.records import Entry, Record, Status
+from sessionlog.records import Entry, Record, Status, stamp
 from sessionlog.source import decode, read_head, why_not
 from sessionlog.status import judge
 
@@ -198,7 +197,7 @@ def _row(path: str, fd: int, closely: bool) -> Entry:
 
 
 def _mtime(seen: os.stat_result) -> str:
-    return datetime.fromtimestamp(seen.st_mtime, UTC).isoformat().replace("+00:00", "Z")
+    return stamp(seen.st_mtime)
 
 
 class _Ends:
@@ -217,14 +216,15 @@ class _Ends:
         """From the first record on, as far as FAR goes."""
         data, done = self._head, 0
         while True:
-            lines = split(data, done)
+            lines = split(data, done, empty=False)
             whole = done + len(data) >= self._size
             if not whole and lines and not lines[-1].ended:
                 lines.pop()
             for line in lines:
                 yield from decode(self._form, line)[0]
-                done = line.offset + len(line.data) + 1
-            if whole or done >= FAR or (not lines and len(data) >= FAR):
+            ended = len(data) if whole else data.rfind(b"\n") + 1
+            done += ended
+            if whole or done >= FAR or (not ended and len(data) >= FAR):
                 return
             data = os.pread(self._fd, min(2 * len(data), FAR), done)
 
@@ -262,11 +262,11 @@ class _Ends:
                 return
             self._cut, data = head + lf, rest
             start += len(head) + 1
-        self._lines = split(data, start, 0)
+        self._lines = split(data, start, 0, empty=False)
 
     def _last(self) -> None:
         """Decode the last line: whether it is torn decides the status."""
-        while not self._lines and self._from:
+        while not self._lines and self._from and self._size - self._from < FAR:
             self._back()
         if self._lines:
             records, damages = decode(self._form, self._lines.pop())

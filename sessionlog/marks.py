@@ -188,6 +188,9 @@ class Marks:
         offset, last = found.offset, len(lines) - 1
         messages = users = troubles = louds = 0
         for index, data in enumerate(lines):
+            if not data:
+                offset += 1
+                continue
             bits = self.form.classify(data)
             count = bits & COUNT
             if found.cut and index == last:

@@ -99,7 +99,7 @@ def measure_all(
 def _feed(fold: Fold, fd: int, tick: Tick, done: int) -> int | None:
     """All lines of an open log; gives the bytes done so far, None when it was stopped."""
     due, end, form = _SLICE, 0, fold.form
-    for line in lines_of(fd):
+    for line in lines_of(fd, empty=False):
         records = _plainly(form, line)
         if records is None:
             records, damages = decode(form, line)

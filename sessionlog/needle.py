@@ -231,6 +231,8 @@ def shown(found: Found) -> tuple[str, tuple[tuple[int, int], ...]]:
     text = found.text
     first = found.spans[0][0] if found.spans else 0
     start = max(first - _BEFORE, 0) if len(text) > WIDEST or _is_wide(text) else 0
+    while start < first and width(visible(text[start:first])) > WIDEST // 2:
+        start += -(-(first - start) // 2)  # wide signs, or such as show as marks
     made = ELLIPSIS if start else ""
     at, places = start, []
     for a, b in found.spans:
@@ -244,6 +246,9 @@ def shown(found: Found) -> tuple[str, tuple[tuple[int, int], ...]]:
     made += visible(text[at : at + WIDEST].rstrip("\r\n"))
     kept = clip(made, WIDEST)
     limit = len(kept) - (kept != made and kept.endswith(ELLIPSIS))
+    cut = next((a for a, b in places[1:] if a < limit < b), limit)
+    if cut < limit:  # no half of a later place: the text ends in front of it
+        kept, limit = made[:cut] + ELLIPSIS, cut
     return kept, tuple((a, min(b, limit)) for a, b in places if a < limit)
 
 

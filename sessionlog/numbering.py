@@ -56,6 +56,25 @@ class Numbering:
                 pairs[request], pairs[self.n] = self.n, request
 
 
+class OwnRun:
+    """A side chain is a side chain only beside a main run: in a subagent's own log, where there
+    is no other, it is the main run. Known for good once a message of a main run has come."""
+
+    def __init__(self, beside: bool = False) -> None:
+        """`beside`: a main run is known already."""
+        self._beside = beside
+
+    def place(self, record: Record) -> Record:
+        """The next record, as a part of the run that the log is of."""
+        message = record.payload
+        if self._beside or not isinstance(message, Message):
+            return record
+        if not message.sidechain:
+            self._beside = True
+            return record
+        return record._replace(payload=message._replace(sidechain=""))
+
+
 def _after(reset: Reset, context: list[int], steps: list[Numbered | None]) -> list[int]:
     """Which of the batch's messages a reset leaves in the context."""
     held = [(i, step) for i in context if (step := steps[i])]

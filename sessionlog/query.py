@@ -25,6 +25,10 @@ _DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "su
 _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 604800}
 _AGE = re.compile(r"(\d{1,6})([smhdw])\Z", re.ASCII)
 _CLOCK = re.compile(r"(\d{1,2}):(\d\d)(?::(\d\d))?\Z", re.ASCII)
+_PIECES = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|[()]", re.DOTALL)
+"""Escapes and classes, in which brackets are text, and the brackets of groups."""
+_DEEPEST = 100
+"""Groups in groups: `re` takes the interpreter's stack for them, and so does who looks at them."""
 _ERRORS = ("error", "errors", "failed")
 _TOKEN = re.compile(
     r'(?P<key>is|status|agent|tool|kind|after|before):(?:"(?P<quoted>(?:[^"\\]|\\.)*)"|(?P<bare>\S*))'
@@ -138,6 +142,8 @@ _LISTS: dict[str, tuple[str, Callable[[str], str]]] = {
 
 def compiled(pattern: str, ignore_case: bool) -> re.Pattern[str]:
     """The pattern as Python's `re` has it, `^` and `$` at lines. Raises BadQuery."""
+    if _nesting(pattern) > _DEEPEST:
+        raise BadQuery(f"no regex: too deep, groups nest {_DEEPEST} times at the most")
     flags = re.MULTILINE | (re.IGNORECASE if ignore_case else 0)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -148,6 +154,15 @@ def compiled(pattern: str, ignore_case: bool) -> re.Pattern[str]:
             raise BadQuery(f"no regex: {error.msg}{where}") from None
         except (OverflowError, RecursionError, MemoryError):
             raise BadQuery("no regex: too large or too deep") from None
+
+
+def _nesting(pattern: str) -> int:
+    """How deep the groups of a pattern nest."""
+    depth = deepest = 0
+    for piece in _PIECES.finditer(pattern):
+        depth += (piece[0] == "(") - (piece[0] == ")")
+        deepest = max(deepest, depth)
+    return deepest
 
 
 def parse_time(text: str, now: datetime) -> datetime:

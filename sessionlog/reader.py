@@ -32,7 +32,7 @@ def load(path: str | os.PathLike[str], strict: bool = False) -> Session:
     try:
         size = os.fstat(fd).st_size
         form = format_of(name, fd)
-        records, damages = _collect(form, lines_of(fd), name, strict)
+        records, damages = _collect(form, lines_of(fd, empty=False), name, strict)
         alive = living(name, fd, form, records)
     finally:
         os.close(fd)

@@ -11,7 +11,7 @@ screen at once cannot wait for classes to be generated.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import UTC, datetime
+from datetime import MAXYEAR, MINYEAR, UTC, datetime
 from enum import StrEnum
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -360,14 +360,24 @@ _YEARS = (1000, 9000)
 def moment(at: str) -> datetime | None:
     """The aware UTC time of an RFC 3339 text; None when it is none (never raises).
 
-    The first and the last years that there are do not count as times: a day more or less, as a
-    time zone or a pause adds it, would be no time any more.
+    Years 1 and 9999 are none either: programs write them where they have no time (Go's zero time,
+    others' greatest), and they have no room for a time zone.
     """
     if not at:
         return None
     try:
         time = datetime.fromisoformat(at)
-        time = time.replace(tzinfo=UTC) if time.tzinfo is None else time.astimezone(UTC)
-        return time if _YEARS[0] <= time.year <= _YEARS[1] else None
+        if not MINYEAR < time.year < MAXYEAR:
+            return None
+        return time.replace(tzinfo=UTC) if time.tzinfo is None else time.astimezone(UTC)
     except (ValueError, OverflowError):
         return None
+
+
+def stamp(seconds: float) -> str:
+    """POSIX seconds as RFC 3339 in UTC, the way back from `moment`; "" where that has no time."""
+    try:
+        time = datetime.fromtimestamp(seconds, UTC)
+    except (ValueError, OverflowError, OSError):
+        return ""
+    return time.isoformat().replace("+00:00", "Z") if MINYEAR < time.year < MAXYEAR else ""

@@ -66,7 +66,7 @@ class SideLog:
     def read(self, tick: Tick = lambda done: True) -> bool:
         """Read the whole log; False when `tick` stopped it. O(bytes)."""
         due = _SLICE
-        for line in lines_of(self._fd):
+        for line in lines_of(self._fd, empty=False):
             for record in decode(self._form, line)[0]:
                 self._take(record)
             end = line.offset + len(line.data)

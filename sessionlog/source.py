@@ -46,12 +46,16 @@ def read_head(fd: int) -> bytes:
     return data
 
 
-def lines_of(fd: int) -> Iterator[Line]:
-    """Every line of an open file, from its first byte. O(bytes), one line in memory at a time."""
+def lines_of(fd: int, *, empty: bool = True) -> Iterator[Line]:
+    """Every line of an open file, from its first byte; those without a byte only if `empty`.
+    O(bytes), one line in memory at a time."""
     offset = 0
     with os.fdopen(os.dup(fd), "rb", buffering=_BLOCK) as file:
         file.seek(0)
         for number, data in enumerate(file, 1):
+            if data == b"\n" and not empty:
+                offset += 1
+                continue
             ended = data.endswith(b"\n")
             yield Line(number, offset, data[:-1] if ended else data, ended)
             offset += len(data)

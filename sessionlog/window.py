@@ -22,7 +22,7 @@ from zlib import crc32
 from sessionlog import codec
 from sessionlog.errors import Unreadable
 from sessionlog.formats.base import Format, other_record
-from sessionlog.framing import Line, split
+from sessionlog.framing import Line, split, starts_of
 from sessionlog.paths import open_regular
 from sessionlog.records import Damage, Record, Span
 from sessionlog.seal import sealed
@@ -55,6 +55,9 @@ class Lines(NamedTuple):
     """The lines that start in one chunk."""
 
     lines: list[Line]
+    """Those that hold a byte."""
+    starts: tuple[int, ...]
+    """Byte offset of each line."""
     end: int
     """Behind the last line's bytes, its LF not counted; further than its data when `cut`."""
     cut: bool
@@ -130,10 +133,10 @@ class Strip:
     def lines(self, number: int) -> Lines:
         """The lines that start in chunk `number`; the last may be the head of a long one."""
         offset, data, end, cut = self.stretch(number)
-        lines = split(data, offset, 0) if data else []
+        lines = split(data, offset, 0, empty=False)
         if cut:  # the head may hold no LF, and the line has one
             lines[-1] = lines[-1]._replace(ended=end < self.size)
-        return Lines(lines, end, bool(cut), data)
+        return Lines(lines, starts_of(data, offset), end, bool(cut), data)
 
     def line_end(self, offset: int) -> int:
         """Offset of the first LF at or after `offset`, or where the looking ended.
@@ -348,10 +351,9 @@ class Log:
             for value, span in parsed.objects:
                 records += self.form.decode(value, span)
             damages += parsed.damages
-        if lines:
-            end += lines[-1].ended
-        starts = tuple(line.offset for line in lines)
-        chunk = Chunk(number, starts, end, tuple(records), tuple(damages))
+        if found.starts:
+            end += long.ended if long else found.data.endswith(b"\n")
+        chunk = Chunk(number, found.starts, end, tuple(records), tuple(damages))
         return chunk, crc32(found.data)
 
 

@@ -20,8 +20,8 @@ FLOORS = [
     "formats.base writer demo.night outcome why.facts",
     "session compare contrast window plan recorder formats.native_actor formats.chat_actor "
     "formats.claude_blocks formats.codex_items formats.claude_usage formats.pi_usage "
-    "formats.pi_entries stats demo why.calls why.judge needle",
-    "ways",
+    "formats.pi_entries stats demo why.calls why.work needle",
+    "ways why.judge",
     "marks facing numbering regions matcher why.reading formats.native formats.chat "
     "formats.claude_events formats.codex_events demo.agent",
     "shown why.answer finders formats.claude_ends formats.codex formats.pi",

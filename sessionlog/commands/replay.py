@@ -9,16 +9,21 @@ import os
 import time
 from collections.abc import Callable, Iterator
 from functools import partial
+from itertools import islice
 from typing import Any
 
 from sessionlog import shown
 from sessionlog.commands.common import DONE, found, ref, say
 from sessionlog.commands.rows import items_of, row_line
-from sessionlog.numbering import Numbering
+from sessionlog.formats.base import Format
+from sessionlog.numbering import Numbering, OwnRun
 from sessionlog.pace import SPEEDS, Pace, gap
 from sessionlog.paths import open_regular
-from sessionlog.records import Record, moment
+from sessionlog.records import Message, Record, moment
 from sessionlog.source import decode, format_of, lines_of
+
+_FIRST = 64
+"""Lines by which a subagent's own log is told from others."""
 
 Sleep = Callable[[float], None]
 
@@ -57,8 +62,10 @@ def played(path: str) -> Iterator[tuple[float, list[dict[str, Any]]]]:
     try:
         form = format_of(path, fd)
         numbering, known = Numbering(), None
-        for line in lines_of(fd):
-            records, damages = decode(form, line)
+        run = OwnRun(beside=_has_main_run(form, fd))
+        for line in lines_of(fd, empty=False):
+            found, damages = decode(form, line)
+            records = [run.place(record) for record in found]
             items = items_of(records, numbering.take(records), damages)
             at = _time(records)
             loud = bool(damages) or any(not record.quiet for record in records)
@@ -67,6 +74,13 @@ def played(path: str) -> Iterator[tuple[float, list[dict[str, Any]]]]:
             known = known if at is None else at
     finally:
         os.close(fd)
+
+
+def _has_main_run(form: Format, fd: int) -> bool:
+    """Do the first lines tell that this is no subagent's own log?"""
+    first = (decode(form, line)[0] for line in islice(lines_of(fd, empty=False), _FIRST))
+    said = (r.payload for records in first for r in records if isinstance(r.payload, Message))
+    return any(not message.sidechain for message in said)
 
 
 def _time(records: list[Record]) -> float | None:

@@ -7,7 +7,6 @@ import os
 import sys
 import time
 from collections.abc import Iterator
-from datetime import UTC, datetime
 from typing import Any
 
 from sessionlog import stats_page
@@ -17,7 +16,7 @@ from sessionlog.figures import Counts, Stats
 from sessionlog.listing import logs_in, look
 from sessionlog.measure import Unmeasured, measure_all
 from sessionlog.paths import default_folders
-from sessionlog.records import Entry, Tokens
+from sessionlog.records import Entry, Tokens, stamp
 from sessionlog.shown import json_line, time_of
 from sessionlog.text import clip, pad, took, visible
 
@@ -161,9 +160,7 @@ def _tokens(tokens: Tokens | None) -> dict[str, int] | None:
 
 
 def _moment(seconds: float | None) -> str | None:
-    if seconds is None:
-        return None
-    return datetime.fromtimestamp(seconds, UTC).isoformat().replace("+00:00", "Z")
+    return None if seconds is None else stamp(seconds) or None
 
 
 class _Progress:

@@ -11,7 +11,7 @@ from typing import Any
 
 from sessionlog.commands.common import DONE, FOUND, columns, found, ref, say
 from sessionlog.shown import json_line, of_damage, time_of
-from sessionlog.text import clip, pad, width, wrap
+from sessionlog.text import clip, pad, visible, width, wrap
 from sessionlog.why.facts import Saying
 from sessionlog.why.look import Looked, look
 from sessionlog.why.said import Statement, place_of, statements, summary
@@ -113,7 +113,8 @@ def _place(line: int, offset: int) -> dict[str, Any]:
 
 def lines(looked: Looked, room: int) -> Iterator[str]:
     """The page: label, statement, and the row it is about at the right."""
-    yield f"{clip(looked.title, room - width(looked.id) - 2)}  {looked.id}"
+    name = clip(visible(looked.id), max(room // 2, 1))
+    yield f"{clip(visible(looked.title), max(room - width(name) - 2, 1))}  {name}"
     for statement in statements(looked.why):
         yield from _lines(statement, room)
     if looked.read_from:

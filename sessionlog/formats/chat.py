@@ -9,7 +9,6 @@ calls no more than that they were made.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from datetime import UTC, datetime
 from typing import Any
 
 from sessionlog.codec import loads
@@ -46,6 +45,7 @@ from sessionlog.records import (
     Span,
     Usage,
     shown_type,
+    stamp,
 )
 
 _ROLES = {"system": "system", "developer": "system", "user": "user", "human": "user",
@@ -333,13 +333,12 @@ def _error(value: Body) -> str:
 
 def _time(value: Body) -> str:
     """RFC 3339 as it stands; a number counts seconds, or milliseconds, since 1970."""
-    stamp = value.get("timestamp", value.get("created_at"))
-    if isinstance(stamp, str):
-        return stamp
-    if not isinstance(stamp, int | float) or isinstance(stamp, bool):
+    told = value.get("timestamp", value.get("created_at"))
+    if isinstance(told, str):
+        return told
+    if not isinstance(told, int | float) or isinstance(told, bool):
         return ""
     try:
-        seconds = stamp / 1000 if stamp > 1e11 else stamp
-        return datetime.fromtimestamp(seconds, UTC).isoformat().replace("+00:00", "Z")
-    except (ValueError, OverflowError, OSError):
+        return stamp(told / 1000 if told > 1e11 else told)
+    except OverflowError:  # an integer beyond all floats
         return ""

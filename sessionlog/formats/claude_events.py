@@ -158,7 +158,7 @@ def _retry(value: Mapping[str, Any]) -> str:
     words = _error(value.get("error")) or _error(value.get("cause")) or "API error"
     attempt, most = value.get("retryAttempt"), value.get("maxRetries")
     wait = _length(value.get("retryInMs"))
-    counted = isinstance(attempt, int) and isinstance(most, int)
+    counted = type(attempt) is int and type(most) is int
     told = [f"attempt {attempt} of {most}"] if counted else []
     told += [f"next in {wait}"] if wait else []
     return f"{words} ({', '.join(told)})" if told else words

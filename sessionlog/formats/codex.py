@@ -184,7 +184,7 @@ def parent_of(record: Record) -> tuple[str, int] | None:
         return None
     base = dict_of(record.payload.extra.get("history_base"))
     thread, end = text_of(base.get("thread_id")), base.get("end_ordinal_exclusive")
-    return (thread, end) if thread and isinstance(end, int) else None
+    return (thread, end) if thread and type(end) is int else None
 
 
 _FAST = re.compile(

@@ -62,12 +62,12 @@ def usage(total: Mapping[str, Any]) -> str:
     """Tokens of the whole run, in the words that native logs use; input includes what was cached,
     output the reasoning."""
     counts = total.get("input_tokens"), total.get("output_tokens")
-    return "input {} output {}".format(*counts) if all(isinstance(n, int) for n in counts) else ""
+    return "input {} output {}".format(*counts) if all(type(n) is int for n in counts) else ""
 
 
 def _rollback(payload: Mapping[str, Any], span: Span, at: str) -> Record:
     turns = payload.get("num_turns")
-    turns = turns if isinstance(turns, int) and turns >= 0 else 0
+    turns = turns if type(turns) is int and turns >= 0 else 0
     why = "rollback of one turn" if turns == 1 else f"rollback of {turns} turns"
     return Record(Kind.RESET, at, Reset(why, turns=turns), span)
 
@@ -86,7 +86,7 @@ def _verdict(kind: str, payload: Mapping[str, Any]) -> tuple[bool | None, bool]:
         success, code = holder.get("success"), holder.get("exit_code")
         if isinstance(success, bool) and kind.endswith("_end"):
             return success, False
-        if isinstance(code, int):
+        if type(code) is int:
             return code == 0, False
     return (False if "Err" in dict_of(payload.get("result")) else None), False
 

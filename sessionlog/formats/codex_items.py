@@ -259,7 +259,7 @@ def _read_object(output: Item) -> Outcome:
     code = dict_of(output.get("metadata")).get("exit_code")
     failed = _flag(output)
     text = "\n".join(texts)
-    if failed is None and isinstance(code, int):
+    if failed is None and type(code) is int:
         failed = code != 0
         text = text or (f"exit code {code}" if failed else "")
     elif failed is None:

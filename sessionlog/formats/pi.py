@@ -193,7 +193,7 @@ def _is_header(value: Mapping[str, Any]) -> bool:
 
 def _is_entry(value: Mapping[str, Any]) -> bool:
     """Known without its header, which may be lost."""
-    kind = value.get("type")
+    kind = text_of(value.get("type"))
     if not isinstance(value.get("timestamp"), str) or "uuid" in value or "payload" in value:
         return False
     if kind == "message":

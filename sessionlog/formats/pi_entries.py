@@ -124,7 +124,7 @@ def _shell(body: Entry, span: Span, at: str) -> Record:
     words = [f"! {text_of(body.get('command'))}", output.rstrip("\n")]
     if body.get("cancelled") is True:
         words.append("(cancelled)")
-    elif isinstance(code, int) and code:
+    elif type(code) is int and code:
         words.append(f"exit code {code}")
     return message_record(
         "system", "\n".join(filter(None, words)), span, at,
@@ -148,7 +148,7 @@ def _compaction(value: Entry, span: Span, at: str) -> list[Record]:
     Version 1 counts entries instead of naming one: the header is the first, each has its line.
     """
     first, index = text_of(value.get("firstKeptEntryId")), value.get("firstKeptEntryIndex")
-    line = index + 1 if isinstance(index, int) and index > 0 and not first else None
+    line = index + 1 if type(index) is int and index > 0 and not first else None
     reset = Reset("compaction", keep=(first, "") if first else None, keep_line=line)
     extra = rest_of(value, *_ENVELOPE, "summary", "firstKeptEntryId")
     return [

@@ -5,6 +5,7 @@ calls      open, answered and repeated calls, kept while records stream by
 reading    the pass over the records
 errors     words of the provider, the network and limits -> a cause
 failures   words of a call's output -> a cause
+work       what a call works at: was a failure overcome?
 prose      the model's last words: is the work done?
 judge      facts, ending, status -> one cause of the closed list
 answer     `Why`, `why(session)`, `Reading`

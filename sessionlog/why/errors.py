@@ -13,7 +13,8 @@ from functools import cache
 
 _LOOK = 4000
 """Characters of a text that are looked at."""
-_CODE = "code"
+_CODE, _NAMED = "code", "named"
+"""Rules of their own: a status code anywhere; one in front, or the type of an error."""
 _RULES: Sequence[tuple[str, str]] = (
     ("disk_full", r"""
         no space left on device
@@ -39,15 +40,17 @@ _RULES: Sequence[tuple[str, str]] = (
         number of function calls and responses
         tool.?(?:call|use).{0,60}\b(?:no|without|missing|lacks?) .{0,30}(?:result|response|output)
     """),
+    (_NAMED, ""),
     ("rate_limit", r"""
         (?:tokens?|requests?) per (?:min|day)
         \b[TR]P[MD]\b
-        throttl
+        throttl(?:ed|ing)
         too many (?:requests|tokens, please wait)
     """),
     ("context_full", r"""
         (?:prompt|input|context|request|conversation|messages?) (?:is|are|was)? ?too (?:long|large)
-        context[ _-]?(?:length|window|limit|size|overflow)
+        context[ _-]?(?:length|window|limit|size)(?! (?:usage|used|left)|\W{1,3}\d+ ?%)
+        context[ _-]?overflow
         exit_context
         maximum (?:context|prompt|input)
         too many (?:input )?tokens
@@ -59,7 +62,8 @@ _RULES: Sequence[tuple[str, str]] = (
         prompt (?:tokens|length).{0,30}exceed
     """),
     ("budget", r"""
-        credit balance|billing|payment required
+        credit balance|payment required|billing_|(?:enable|active|your|check|no) billing
+        billing (?:details|error|hard|limit|account|issue|is|has|not|plan|cycle|problem|period)
         insufficient (?:credits?|funds|balance)
         spend(?:ing)? (?:limit|cap)
         max(?:imum)?[ _-]?(?:session[ _-])?(?:budget|cost|(?:turn|iteration|step|round)s?)(?![a-z])
@@ -71,9 +75,9 @@ _RULES: Sequence[tuple[str, str]] = (
         exit_cost|exit_time|FatalTurnLimited|LimitsExceeded
     """),
     ("rate_limit", r"""
-        rate[ _-]?limit
+        rate[ _-]?limit(?!er)
         usage[ _-]?limit
-        \bquota
+        \bquota\b|insufficient_quota|quota_
         resource[ _-]?(?:has been )?exhausted
         (?:session|weekly|daily|monthly|hourly|5-hour|plan|opus) limit
         limit reached
@@ -81,7 +85,7 @@ _RULES: Sequence[tuple[str, str]] = (
     """),
     ("auth", r"""
         unauthori[sz]ed|unauthenticated
-        authenticat(?:ion|e)[ _]?(?:error|fail|required)
+        (?<!proxy )authenticat(?:ion|e)[ _]?(?:error|fail|required)
         (?:invalid|incorrect|missing|expired|not valid).{0,20}(?:api|auth)[ _-]?(?:key|token)
         api[ _-]?key (?:is |was )?(?:not |invalid|missing|expired|revoked)
         (?:token|credential|key|login)s? (?:\w+ ){0,4}(?:expired|revoked|refreshed|rejected|refused)
@@ -96,7 +100,7 @@ _RULES: Sequence[tuple[str, str]] = (
         security token
     """),
     ("provider_overloaded", r"""
-        overload
+        overloaded(?! (?:method|function|operator|constructor|twice))
         internal[ _]?server[ _]?(?:error|exception)
         service[ _]?(?:is )?(?:temporarily |currently )?unavailable
         bad gateway|gateway time-?out
@@ -105,7 +109,7 @@ _RULES: Sequence[tuple[str, str]] = (
         upstream (?:connect )?error
         ModelNotReady|model is (?:currently |temporarily )?(?:unavailable|loading)
         provider returned error|backend error
-        temporarily unavailable|try again later
+        (?<!resource )temporarily unavailable|try again later
     """),
     (_CODE, ""),
     ("network", r"""
@@ -114,16 +118,27 @@ _RULES: Sequence[tuple[str, str]] = (
         connect(?:ion)?[ _]?(?:was )?(?:error|refused|reset|closed|timed? ?out|aborted|lost|failed)
         connection to .{0,60}(?:failed|lost|refused)
         (?:failed|unable|could not) (?:to )?(?:connect|resolve|reach)
-        no such host|name or service not known|name resolution|\bdns\b|dial tcp
+        no such host|name or service not known|name resolution|dial tcp
+        \bdns\b.{0,30}(?:error|fail|look|resol|not|time)|(?:failed|error)\w*.{0,20}\bdns\b
         socket (?:was )?closed|broken pipe|unexpected eof|incomplete chunked
         stream (?:was )?(?:disconnected|closed|ended|reset|error)
         error sending request|http_connection_failed|response_stream
-        timed? ?out|i/o timeout
-        \b(?:tls|ssl)\b|certificate|\bproxy\b
-        network|unreachable|offline|\bterminated\b
+        \btime[d-]?[ _]?out\b|(?:connect|connection|read|request|response|socket)_?timeout
+        timeout_?(?:error|exception|expired)
+        \b(?:tls|ssl)[ _:-]+(?:\w+ ){0,2}(?:handshake|error|alert|fail|routine|wrong|connect|prot)
+        SSL_ERROR|SSLError|CERT_|SELF_SIGNED
+        (?:self-signed|expired|invalid|untrusted|unknown|verify\w*|bad) (?:\w+ ){0,2}certificate
+        certificate (?:in|is|has|was|chain|verif|error|expired|required|signed|not|unknown)
+        \bproxy (?:error|connect|auth|server|refused|tunnel|returned|response)
+        (?:via|through|to|from|by) (?:the |a |your )?proxy\b
+        \bnetwork[ _]?(?:error|failure|failed|is|was|problem|issue|connect|request|unreachable|down)
+        (?:host|network|server|address|api|provider)\b.{0,30}\bunreachable|unreachable (?:host|net)
+        (?:is|are|be|went|seems?|you're|currently) offline
+        ^\W*(?:\w*error: )?terminated\W*$
+        (?:stream|connection|socket|request|session|response) (?:was |has been |is )?terminated
     """),
     ("interrupted", r"""
-        \binterrupt|MessageAborted
+        \binterrupted\b(?! system call)|\binterrupt(?:ion)? by|MessageAborted
         \babort(?:ed)? by (?:the )?user|cancell?ed by|user (?:aborted|cancell?ed)
         (?:request|operation) (?:was )?(?:cancell?ed|aborted)
     """),
@@ -137,9 +152,41 @@ _RULES: Sequence[tuple[str, str]] = (
         permission (?:request |was )?(?:denied|rejected)|rejected permission
     """),
 )  # fmt: skip
-_STATUS = r"""
-    (?:status(?:[ _]code)?\W{0,4}|HTTP(?:/[\d.]+)?\W{1,3}|error:? |code\W{1,4}|\(|^)(4\d\d|5\d\d)\b
+_PHRASES = (
+    r"(?:bad request|unauthorized|payment required|forbidden|not found|request time-?out|conflict"
+    r"|(?:payload|content|request(?: entity)?) too large|too many requests|internal server"
+    r"|bad gateway|service unavailable|gateway time-?out|overloaded|status code|no body)"
+)
+"""What stands behind a status code."""
+_END = rf"(?=\W*$|[:;|{{\[]|\.\s| [-|] |\s[{{\[]|\s\w+_error\b|\s\(?{_PHRASES})"
+_LEADING = rf"""
+    ^\W*(?:API[ _]?Error:? \(?|(?:\w+ )?HTTP(?:/[\d.]+)?(?: error)?:? )([45]\d\d)\b
+    ^\W*([45]\d\d)\b{_END}
+    ^\W*([45]\d\d) (?-i:[A-Z])
 """
+"""A status code with which an error begins."""
+_STATUS = rf"""
+    status(?:[ _]?code)?\W{{0,4}}([45]\d\d)\b
+    \bHTTP(?:/[\d.]+)?(?: error)?\W{{1,3}}([45]\d\d)\b
+    (?:error|response|http)[ _]?code\W{{1,4}}([45]\d\d)\b
+    "code"\s*:\s*"?([45]\d\d)\b
+    \bAPI[ _]?Error:? \(?([45]\d\d)\b
+    error:? ([45]\d\d)\b{_END}
+    \(([45]\d\d)\)[\s.!]*$
+    \b([45]\d\d) {_PHRASES}
+"""
+_TYPES = {
+    "overloaded_error": "provider_overloaded", "server_is_overloaded": "provider_overloaded",
+    "rate_limit_error": "rate_limit", "rate_limit_exceeded": "rate_limit",
+    "authentication_error": "auth", "invalid_api_key": "auth", "billing_error": "budget",
+    "context_length_exceeded": "context_full",
+}  # fmt: skip
+"""Types of errors that mean one thing."""
+_FILES = re.compile(
+    r"(?<![\w./@-])[\w./@-]*\w\.(?:go|py|tsx?|jsx?|mjs|rs|c|cc|cpp|h|java|rb|php|md|txt|toml|ya?ml|json|log|sh"
+    r"|cs|kt|swift|lua)\b(?::\d+)*"
+)
+"""Names of files: their words are no errors."""
 _BY_STATUS = {401: "auth", 403: "auth", 402: "budget", 408: "network", 413: "context_full",
               429: "rate_limit"}  # fmt: skip
 
@@ -154,19 +201,38 @@ def alternatives(block: str) -> re.Pattern[str]:
 def cause_of(*texts: str) -> str:
     """The cause that an error tells of, "" for none that is known here.
 
-    The first text that tells decides: the error's words, then its type and status, its body.
+    The first text that tells decides: the error's words, then its type and status, its body. A
+    status code that it begins with, and a type, win over words.
     """
-    for text in texts:
-        for cause, block in _RULES if text.strip() else ():
-            if cause == _CODE:
-                found = alternatives(_STATUS).search(text[:_LOOK])
-                if found and (named := by_status(int(found[1]))):
-                    return named
-            elif alternatives(block).search(text[:_LOOK]):
-                return cause
+    return next((cause for text in texts if (cause := _told(text))), "")
+
+
+def _told(text: str) -> str:
+    text = _FILES.sub(" ", text[:_LOOK])
+    for rule, block in _RULES if text.strip() else ():
+        if rule == _NAMED:
+            cause = _coded(_LEADING, text) or _typed(text)
+        elif rule == _CODE:
+            cause = _coded(_STATUS, text)
+        else:
+            cause = rule if alternatives(block).search(text) else ""
+        if cause:
+            return cause
     return ""
 
 
-def by_status(status: int) -> str:
-    """The cause that an HTTP status tells of; "" for none."""
-    return _BY_STATUS.get(status, "provider_overloaded" if 500 <= status < 600 else "")
+def _coded(block: str, text: str) -> str:
+    found = alternatives(block).search(text)
+    return by_status(next(filter(None, found.groups()))) if found else ""
+
+
+def _typed(text: str) -> str:
+    found = alternatives("|".join(rf"\b{word}\b" for word in _TYPES)).search(text)
+    return _TYPES[found[0].lower()] if found else ""
+
+
+def by_status(status: str) -> str:
+    """The cause that an HTTP status tells of; "" for none, and for what is no status."""
+    if not (status.isascii() and status.isdecimal() and len(status) == 3):
+        return ""
+    return _BY_STATUS.get(int(status), "provider_overloaded" if status[0] == "5" else "")

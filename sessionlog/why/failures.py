@@ -101,9 +101,23 @@ def cause_of(tool: str, said: str, text: str, failed: bool) -> tuple[str, str]:
     for cause, block in _CLASSES:
         if alternatives(block).search(text):
             return cause, ""
-    asked = alternatives(_ASKED_FOR).search(said)
-    program = asked[1] if asked else missing(text)
+    program = asked_for(said) or missing(text)
     return ("missing_program", program) if program else ("", "")
+
+
+def line_of(cause: str, text: str) -> str:
+    """The first line of an output that tells of the cause, as it stands there; "" for none."""
+    block = dict(_CLASSES).get(cause, "")
+    for line in text.split("\n") if cause else ():
+        if alternatives(block).search(line) if block else missing(line):
+            return line.strip()
+    return ""
+
+
+def asked_for(said: str) -> str:
+    """The program that a command asks about: is it there? "" where it does something else."""
+    asked = alternatives(_ASKED_FOR).search(said)
+    return asked[1] if asked else ""
 
 
 def is_agent(tool: str) -> bool:

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from sessionlog.records import Ending, Status
 from sessionlog.telling import a_message, arguments_of
 from sessionlog.text import clip, one_line, visible
-from sessionlog.why import errors, failures, prose
+from sessionlog.why import errors, failures, prose, work
 from sessionlog.why.facts import Call, Done, Facts, Repeat, Saying
 
 NOT_KNOWN = "not_known"
@@ -25,6 +25,8 @@ _NEAR = 4
 _FAR = 12
 """The same where the model's last words tell of it too."""
 _SENTENCE = 300
+_STATUS = 8
+"""Characters of a status that are looked at."""
 _STORM = 3
 """Failed attempts without an answer that count as the cause of a run that was cut off."""
 _REASONS = {
@@ -120,6 +122,13 @@ def worded(done: Done) -> str:
     return done.error if len(done.error) > 4 else f"{done.words}: {done.call.said}"
 
 
+def told_by(cause: str, done: Done) -> Done:
+    """The call with the line of its output that tells of the cause."""
+    line = failures.line_of(cause, done.text)
+    told = bool(failures.line_of(cause, done.error))
+    return done._replace(error=clip(one_line(line), _SENTENCE)) if line and not told else done
+
+
 def _last(facts: Facts) -> tuple[Saying, ...]:
     """The last message as evidence of being cut off behind it."""
     if facts.message is None:
@@ -164,10 +173,10 @@ def _named(facts: Facts, ending: Ending) -> Verdict | None:
     texts = [ending.text, ending.reason or ""]
     status = ""
     if facts.result is not None and facts.result.failure:
-        status = str(facts.result.failure.get("status", ""))
+        status = str(facts.result.failure.get("status", ""))[:_STATUS]
         texts.append(str(facts.result.failure.get("response_body", "")))
     texts += [trouble.detail for trouble in facts.troubles[-1:]]
-    cause = errors.cause_of(*texts) or (errors.by_status(int(status)) if status.isdigit() else "")
+    cause = errors.cause_of(*texts) or errors.by_status(status)
     if not cause:
         return None
     if limited := _limited(cause, facts, ending):
@@ -246,7 +255,7 @@ def _reported(facts: Facts, ending: Ending) -> Verdict | None:
 def _gave_up(facts: Facts, ending: Ending) -> Verdict | None:
     """The model's last words say that the work is not done, or the last call left it so."""
     words = facts.words if facts.expects == "person" and facts.words else None
-    near = [done for done in facts.recent[-3:] if done.failed]
+    near = work.unresolved(facts.recent[-3:])
     if not near and (words is None or prose.is_plain(words.says)):
         return None
     said = prose.judged(words.says if words else "")
@@ -277,8 +286,8 @@ def _soft(facts: Facts, words: str, near: int = _NEAR) -> tuple[Done, str, str] 
         cause, subject = failures.cause_of(done.call.tool, said, done.text, done.failed)
         told = bool(words) and _is_about(words, cause, subject)
         blamed = told or (done.failed and distance < near)
-        if cause and blamed and not _overcome(done, subject, after):
-            return done, cause, subject
+        if cause and blamed and not work.is_overcome(done, cause, subject, after):
+            return told_by(cause, done), cause, subject
         after.append(done)
     return None
 
@@ -289,17 +298,6 @@ def _is_about(words: str, cause: str, subject: str) -> bool:
     return cause in _RELATED and bool(errors.alternatives(_RELATED[cause]).search(words))
 
 
-def _overcome(done: Done, subject: str, after: Sequence[Done]) -> bool:
-    """Did the same call, or one of the program that was missing, go well later?"""
-    same = (done.call.tool, done.call.arguments)
-    return any(
-        not later.failed
-        and ((later.call.tool, later.call.arguments) == same
-             or (subject and subject == later.call.said.split(" ", 1)[0]))
-        for later in after
-    )  # fmt: skip
-
-
 # -- a run that was cut off ----------------------------------------------------------------------
 
 
@@ -308,7 +306,8 @@ def _full(facts: Facts, ending: Ending) -> Verdict | None:
     after: list[Done] = []
     for done in reversed(facts.recent[-1 if facts.flying else -_NEAR :]):
         cause, _ = failures.cause_of(done.call.tool, done.call.said, done.text, done.failed)
-        if cause == "disk_full" and not _overcome(done, "", after):
+        if cause == "disk_full" and not work.is_overcome(done, cause, "", after):
+            done = told_by(cause, done)
             return Verdict(cause, (failure(done), *_torn_line(facts)), done)
         after.append(done)
     return None

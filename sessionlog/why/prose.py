@@ -73,6 +73,21 @@ _GOING_ON = r"""
     \b(?:now|next|then)[, ]+(?:I'll|I will|let me|I'm going to)\b
     ^let me (?!know)\w+
 """
+_INSTEAD = r"""
+    \b(?:so|but) (?:then )?I(?:'ve| have)? (?:just |simply |only )?PAST\b
+    \bI(?:'ve| have)? (?:just |simply )?PAST\b.{0,80}\b(?:instead|because|since|as)\b
+    \binstead,? I(?:'ve| have)? PAST\b
+    \b(?:works?|runs?|builds?|passes|compiles|succeeds) (?:fine |well )?(?:with|using|under|by) \S
+""".replace(
+    "PAST",
+    "(?:used|ran|installed|built|wrote|switched|generated|fetched|converted|downloaded|compiled"
+    "|went with|fell back|did (?:it|that|this|so))(?! (?:no|none|nothing|out|only)\\b)",
+)
+"""A way around a hindrance: what the same sentence says of the hindrance is not the end of it."""
+_STILL = r"""
+    \bstill\b|\bremain|\b(?:finish|complet|fix|solv)|\b(?:stub|partial|placeholder|half)
+"""
+"""Words that show that a way around did not lead to the end."""
 _DONE = r"""
     \b(?:all|every|the|both|\d+)(?: \S+){0,4} (?:pass|passe[sd]|passing|green|agrees?|match)\b
     \btests? (?:now )?pass
@@ -125,9 +140,10 @@ def judged(words: str) -> Judged:
         sentence for part in _pattern(_ENDS).split(text) if (sentence := part.strip(" *#-"))
     ]
     success = next((i for i, said in enumerate(sentences) if _succeeds(said)), None)
-    abandoned = _first(_ABANDONED, sentences)
-    hindered = _first(_HINDERED, sentences) is not None
-    broken = _first(_BROKEN, sentences) is not None
+    left = _left_open(sentences)
+    abandoned = _first(_ABANDONED, left)
+    hindered = _first(_HINDERED, left) is not None
+    broken = _first(_BROKEN, left) is not None
     going_on = _first(_GOING_ON, sentences[-1:]) is not None
     gave_up = abandoned is not None and (success is None or abandoned < success)
     gave_up = gave_up or (success is None and (hindered or going_on))
@@ -137,6 +153,21 @@ def judged(words: str) -> Judged:
 def _first(block: str, sentences: list[str]) -> int | None:
     pattern = _pattern(block)
     return next((i for i, said in enumerate(sentences) if pattern.search(said)), None)
+
+
+def _left_open(sentences: list[str]) -> list[str]:
+    """The sentences, those blank that a way around follows: in them, or in the next one."""
+    ways = [_is_way_around(said) for said in sentences] + [False]
+    after = [way and "instead" in said.lower() for way, said in zip(ways, sentences, strict=False)]
+    return [
+        "" if way or led else said
+        for said, way, led in zip(sentences, ways, [*after[1:], False], strict=False)
+    ]
+
+
+def _is_way_around(sentence: str) -> bool:
+    found = _pattern(_INSTEAD).search(sentence)
+    return found is not None and not _pattern(_STILL).search(sentence)
 
 
 def _succeeds(sentence: str) -> bool:

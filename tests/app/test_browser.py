@@ -100,22 +100,19 @@ async def test_every_command_is_done_by_something(tmp_path: Path) -> None:
                 assert callable(Actions(browser).method(command.id)), command.id
 
 
-@pytest.mark.parametrize("size", SIZES)
-@pytest.mark.parametrize("focus", ["list", "timeline", "detail"])
+@pytest.mark.parametrize(("focus", "size"), zip(PANES, SIZES, strict=True))
 async def test_every_key_can_be_pressed_everywhere(
     tmp_path: Path, size: tuple[int, int], focus: str
 ) -> None:
     async with opened(night(tmp_path), size=size) as (pilot, browser):
         for command in COMMANDS:
-            if command.id == "quit":
+            if command.id == "quit" or focus not in command.where:
                 continue
             for keys in command.keys:
                 browser.focus_pane(focus)
                 await pilot.press(*keys.split())
-                await pilot.pause()
-                if browser.view.asks or pilot.app.screen is not browser:
+                while browser.view.asks or pilot.app.screen is not browser:
                     await pilot.press("escape")
-                    await pilot.pause()
         assert pilot.app.is_running
         assert browser.status.warnings == ()
 
@@ -129,7 +126,7 @@ async def test_a_log_that_cannot_be_read_is_told_and_takes_every_key(tmp_path: P
         for focus in ("list", "timeline", "detail"):
             browser.focus_pane(focus)
             for command in COMMANDS:
-                if command.id not in ("quit", "palette"):
+                if command.id not in ("quit", "palette") and focus in command.where:
                     await pilot.press(*command.keys[0].split())
                     if browser.view.asks or pilot.app.screen is not browser:
                         await pilot.press("escape")
@@ -350,7 +347,7 @@ async def test_no_sessions_says_where_it_looked_and_what_to_do(tmp_path: Path) -
         assert "not there" in text
         assert "sessionlog demo" in text
         for command in COMMANDS:
-            if command.id not in ("quit", "palette"):
+            if command.id not in ("quit", "palette") and "list" in command.where:
                 await pilot.press(*command.keys[0].split())
                 await pilot.press("escape")
         assert pilot.app.is_running

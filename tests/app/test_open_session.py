@@ -104,3 +104,13 @@ async def test_the_end_of_a_run_is_seen_in_the_head(tmp_path: Path) -> None:
         append(path, build.result("error", 1, 10, error="no space left on device"))
         await until(pilot, lambda: browser.entry and browser.entry.status is Status.COMPLETE)
         await until(pilot, lambda: "no space left on device" in shown(pilot).splitlines()[2])
+
+
+async def test_leaving_at_once_leaves_no_thread_behind(tmp_path: Path) -> None:
+    path = run(tmp_path / "run.jsonl")
+    for _ in range(5):
+        async with opened(path) as (_, browser):
+            browser._watch_log()
+            browser.app.exit()
+            browser._watch_log()
+    # the test's loop does not end while a thread of its pool goes on

@@ -250,6 +250,17 @@ def test_the_native_words_for_an_ending_are_known(reason: str, cause: str) -> No
     assert story.why().cause == cause
 
 
+@pytest.mark.parametrize(
+    ("status", "cause"),
+    [(529, "provider_overloaded"), ("401", "auth"), ("²", "not_known"), ("9" * 5000, "not_known"),
+     (10**4000, "not_known"), (None, "not_known"), ([500], "not_known"), (True, "not_known")],
+)  # fmt: skip
+def test_a_failures_status_counts_where_it_is_one(status: object, cause: str) -> None:
+    story = Native().work()
+    story.lines.append(build.result("error", 1, message="odd", failure={"status": status}))
+    assert story.why().cause == cause
+
+
 def test_a_limit_that_only_an_event_tells_of_is_the_cause() -> None:
     story = Claude().work()
     limit = {"type": "max_turns_reached", "maxTurns": 30, "turnCount": 30}

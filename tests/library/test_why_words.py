@@ -29,6 +29,8 @@ NOT_DONE = [
     "Let me look at the failing test once more:",
     "I didn't get to the second part.",
     "I failed to reproduce or fix it.",
+    "I could not finish the port, so I wrote a stub.",
+    "I cannot publish without a token, so I did nothing.",
 ]
 DONE = [
     "All 41 tests pass now.",
@@ -51,6 +53,9 @@ DONE = [
     "```\nI give up\n```\nThe snippet above prints that.",
     "The tests pass. Shall I open a pull request?",
     "All tests pass. I stop here: the docs were not asked for.",
+    "I couldn't run jq, so I used Python.",
+    "I can't use sudo here, so I installed it for the user only.",
+    "I could not reach the mirror. I fetched it from the origin instead.",
 ]
 
 
@@ -144,7 +149,15 @@ def test_a_failure_behind_a_pipe_is_seen_at_the_end_of_the_output_only() -> None
 @pytest.mark.parametrize(
     "text",
     ["we retried 500 times", "port 443 is open", "took 429 ms", "line 503 of the file",
-     "the gears are made of cheese", "Model 'x' not found (404)", ""],
+     "the gears are made of cheese", "Model 'x' not found (404)", "",
+     "error: 500 files would be changed, refusing", "500 files changed", "exit code 403",
+     "SyntaxError in tool wrapper (403): unexpected token", "error: 403 rows were skipped",
+     "error: 500, 501 and 502 collide", "502-line diff refused", "no overload matches this call",
+     "class ProxyModel is terminated twice in network.go", "billing.py:12 has no tests",
+     "test failed in rate_limit.go:429", "the rate limiter has no clock", "proxy.rs does not parse",
+     "Resource temporarily unavailable (os error 11)", "the interrupt handler is never called",
+     "interrupted system call", "context window usage 33%", "throttle.go does not compile",
+     "signal: killed (out of memory)"],
 )  # fmt: skip
 def test_numbers_and_words_that_are_no_errors_are_none(text: str) -> None:
     assert errors.cause_of(text) == ""
@@ -154,6 +167,32 @@ def test_the_words_come_before_the_type_and_the_body() -> None:
     assert errors.cause_of("Prompt is too long", "invalid_request", "529") == "context_full"
     assert errors.cause_of("it failed", "rate_limit_error") == "rate_limit"
     assert errors.cause_of("it failed", "", '{"status": 503}') == "provider_overloaded"
+
+
+@pytest.mark.parametrize(
+    ("cause", "text"),
+    [("provider_overloaded", "529 overloaded_error: Overloaded. context window usage 33%"),
+     ("provider_overloaded", "529 Overloaded: context length 190000 of 200000"),
+     ("provider_overloaded", "API Error: 503 the credentials provider timed out"),
+     ("provider_overloaded", 'API Error (529 {"type":"error"}) rate limit left: 12'),
+     ("rate_limit", "rate_limit_error: maximum input tokens 40000"),
+     ("rate_limit", "429 status code (no body)"),
+     ("auth", "401: the network refused"),
+     ("context_full", "context_length_exceeded: reduce it or see billing details")],
+)  # fmt: skip
+def test_a_status_in_front_and_a_type_win_over_words(cause: str, text: str) -> None:
+    assert errors.cause_of(text) == cause
+
+
+@pytest.mark.parametrize("status", ["", "²", "٥٠٠", "5", "9" * 5000, "-500", "5e2", "500 "])
+def test_what_is_no_status_tells_of_no_cause(status: str) -> None:
+    assert errors.by_status(status) == ""
+
+
+def test_long_words_without_a_meaning_tell_of_nothing() -> None:
+    for text in ("a" * 4000, "/a." * 2000, "I used " * 4000, "error 50 " * 800, "(" * 4000):
+        assert errors.cause_of(text) == ""
+        assert not prose.judged(text).gave_up
 
 
 @pytest.mark.parametrize(

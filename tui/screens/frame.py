@@ -38,7 +38,11 @@ class Frame(Screen[Answer], inherit_bindings=False):
 
         def run() -> None:
             worker = get_current_worker()
-            stopped: workers.Stopped = lambda: worker.is_cancelled  # noqa: E731
+
+            def stopped() -> bool:
+                # one that began while the program was being left is cancelled by nobody
+                return worker.is_cancelled or not self.is_running
+
             workers.guarded(what, lambda: work(self.post_message, stopped), self.post_message)
 
         self.run_worker(run, thread=True, group=group, exclusive=True, exit_on_error=False)
