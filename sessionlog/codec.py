@@ -213,8 +213,13 @@ def _salvage(line: Line, plausible: Callable[[dict[str, Any]], bool] | None) -> 
 
 def _all_lost(line: Line) -> Parsed:
     """A line that gives nothing."""
-    too_deep = _depth(line.data) > MAX_DEPTH
-    return Parsed([], _losses(line, [0, len(line.data)], 0, too_deep, 0))
+    data = line.data
+    too_deep = _depth(data) > MAX_DEPTH
+    if too_deep or not 0x20 < data[0] < 0x7F:  # blanks, NULs or a byte order mark in front
+        return Parsed([], _losses(line, [0, len(data)], 0, too_deep, 0))
+    why = "not JSON" if line.ended else "torn last line"
+    span = Span(line.number, line.offset, len(data))
+    return Parsed([], [Damage(span, why, torn=not line.ended)])
 
 
 def _cost(error: ValueError, start: int, end: int) -> int:

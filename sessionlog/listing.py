@@ -280,7 +280,7 @@ def find(ref: str, paths: Iterable[str]) -> Entry:
 
     Raises SessionNotFound, with the choices when several answer.
     """
-    ref = ref.strip()
+    ref, paths = ref.strip(), list(paths)
     if not ref:
         raise SessionNotFound("no session named: give an id, a path, or `last`")
     if os.sep in ref:
@@ -290,7 +290,9 @@ def find(ref: str, paths: Iterable[str]) -> Entry:
     if ref == "last":
         entries = [e for e in scan(paths) if e.status is not None]
         if not entries:
-            raise SessionNotFound("no session found here, so there is no last one")
+            raise SessionNotFound(
+                f"no session in {', '.join(paths) or 'no folder'}, so there is no last one"
+            )
         return entries[0]
     try:
         path = _named(ref, list(logs_in(paths)))
@@ -313,8 +315,9 @@ def _named(ref: str, paths: list[str]) -> str:
     if not heads:
         raise SessionNotFound(f"{ref}: no session of that id; `sessionlog list` shows all")
     if len(heads) > 1:
-        some = ", ".join(_stem(path) for path in heads[:4])
-        raise NotPossible(f"{ref}: {len(heads)} sessions answer to it ({some}, …): say more of it")
+        some = ", ".join(heads[:4]) + (", …" if len(heads) > 4 else "")
+        raise NotPossible(f"{ref}: {len(heads)} sessions answer to it: give a path, or more of the "
+                          f"id ({some})")  # fmt: skip
     return heads[0]
 
 

@@ -129,4 +129,5 @@ class InspectorApp(App[None]):
             if screen.view.focus in command.where and command.id != "palette":
                 keys = " or ".join(map(commands.shown, command.keys))
                 act = partial(screen.actions.run, command)
-                yield SystemCommand(command.help, f"{command.group} · {keys}", act)
+                title = f"{command.title}: {command.help}"
+                yield SystemCommand(title, f"{command.group} · {keys}", act)

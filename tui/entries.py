@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from sessionlog.records import Entry, moment
+from sessionlog.records import Entry, Status, moment
 from sessionlog.text import ago, clip, one_line, pad, visible, width
 from tui.lines import Line, Piece
 from tui.signs import COLOURS, SIGNS, WORDS, badge, is_troubled, state_of
@@ -26,6 +26,11 @@ _GUIDE = 8
 """Columns of a guide that are shown: its end, with the turn to the session."""
 _SEEN = 200
 """Characters of a log's text that are looked at for a row."""
+_ALIVE = {
+    "no ending recorded": "between two steps",
+    "while the model answered": "the model answers",
+}
+"""What is said of a log that was cut off, in words for one whose writer lives."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,7 +175,8 @@ def _titled(entry: Entry, state: str, selected: bool) -> list[Piece]:
 
 def _reason(entry: Entry) -> str:
     """How it stands, in a few words."""
-    text = one_line((entry.stop if entry.status else entry.reason or "")[:_SEEN])
+    stop = _ALIVE.get(entry.stop, entry.stop) if entry.status is Status.RUNNING else entry.stop
+    text = one_line((stop if entry.status else entry.reason or "")[:_SEEN])
     state = state_of(entry)
     if state == "torn" and "torn" not in text:
         return f"torn line, {text}" if text else "torn line"

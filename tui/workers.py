@@ -100,6 +100,15 @@ class Catalogue:
             return entry
         return entry._replace(status=Status.RUNNING)
 
+    def saw(self, changed: Iterable[Entry], now: float) -> None:
+        """Which of them grew: what became shorter, or has the same length, shows no writer."""
+        for entry in changed:
+            was = self.known.get(entry.path)
+            if was is not None and entry.bytes > was.bytes:
+                self.grew[entry.path] = now
+            else:
+                self.grew.pop(entry.path, None)
+
     def forget(self, paths: Iterable[str]) -> None:
         """Those logs are gone."""
         for path in paths:
@@ -155,9 +164,10 @@ def watch_log(path: str, post: Post, stopped: Stopped) -> None:
 
 def _tell(catalogue: Catalogue, found: Changes, post: Post) -> None:
     now = time.monotonic()
-    catalogue.grew.update((path, now) for path in found.changed)
+    read = [glance(path) for path in (*found.new, *found.changed)]
+    catalogue.saw(read[len(found.new) :], now)
     catalogue.forget(found.gone)
-    entries = catalogue.keep(glance(path) for path in (*found.new, *found.changed))
+    entries = catalogue.keep(read)
     if entries or found.gone:
         post(messages.Changed(entries, found.gone))
 

@@ -84,7 +84,7 @@ def _tell_total(whole: Stats, as_json: bool) -> None:
     if as_json:
         say([json_line({"total": {"sessions": whole.sessions, **of_stats(whole)}})])
     else:
-        say(["", f"total of {stats_page.title(whole)}", *_page(whole)])
+        say(["", f"total of {whole.sessions} session{'s' * (whole.sessions != 1)}", *_page(whole)])
 
 
 def _page(stats: Stats) -> Iterator[str]:

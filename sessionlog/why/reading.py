@@ -180,7 +180,7 @@ class Pass:
         elif kind in ("message", "toolCallStart", "agent_message"):
             self._answered(counts=True)
         elif _ASKING.search(kind) or (event.text and _ASKED.search(event.text[:400])):
-            self._asks = self._at(record, event.text or kind, None)
+            self._asks = self._at(record, one_line(event.text or kind), None)
         if event.ends:
             self._ended = self._at(record, event.text or kind, None)
 

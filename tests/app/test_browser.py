@@ -100,7 +100,7 @@ async def test_every_command_is_done_by_something(tmp_path: Path) -> None:
                 assert callable(Actions(browser).method(command.id)), command.id
 
 
-@pytest.mark.parametrize(("focus", "size"), zip(PANES, SIZES, strict=True))
+@pytest.mark.parametrize(("focus", "size"), list(zip(PANES, SIZES, strict=True)))
 async def test_every_key_can_be_pressed_everywhere(
     tmp_path: Path, size: tuple[int, int], focus: str
 ) -> None:
@@ -367,8 +367,9 @@ async def test_warnings_stay_until_they_are_seen(tmp_path: Path) -> None:
 async def test_the_palette_offers_the_commands_of_the_pane(tmp_path: Path) -> None:
     async with opened(night(tmp_path)) as (pilot, browser):
         names = [command.title for command in pilot.app.get_system_commands(browser)]
-        assert "Only failed sessions" in names
-        assert "Next context reset" not in names
+        assert "failed: Only failed sessions" in names
+        assert "replay: Play the log as it happened" in names
+        assert "reset: Next context reset" not in names
         await pilot.press("ctrl+p")
         await pilot.pause()
         assert pilot.app.screen is not browser

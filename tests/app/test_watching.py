@@ -133,3 +133,12 @@ async def test_a_key_acts_on_the_row_that_the_key_before_it_led_to(tmp_path: Pat
             browser.actions.method(command)()
         browser.actions.fork()
         await until(pilot, lambda: "Fork at 3" in shown(pilot))
+
+
+async def test_a_log_that_became_shorter_shows_no_writer(tmp_path: Path) -> None:
+    path = night(tmp_path) / "20261127-220000.jsonl"
+    async with opened(tmp_path) as (pilot, browser):
+        browser.sessions.select(str(path))
+        path.write_bytes(path.read_bytes()[:-30])
+        await until(pilot, lambda: browser.sessions.entries[3].status is Status.TRUNCATED)
+        assert browser.sessions.entries[3].status is not Status.RUNNING

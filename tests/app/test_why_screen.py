@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 from pathlib import Path
 
 import build
@@ -101,3 +102,18 @@ async def test_every_key_can_be_pressed(tmp_path: Path) -> None:
                         await pilot.pause()
                 assert pilot.app.screen is browser, key
                 browser.focus_pane("list")
+
+
+async def test_a_run_that_goes_on_is_looked_at_again(tmp_path: Path) -> None:
+    path = night(tmp_path) / "20261127-223000.jsonl"
+    with path.open("ab") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        async with opened(path) as (pilot, _):
+            await asked(pilot)
+            assert "Running shell" in shown(pilot)
+            file.write(
+                build.response("c2") + build.result(message="the race is gone", seconds=1900)
+            )
+            file.flush()
+            await until(pilot, lambda: "the race is gone" in shown(pilot), "the ending")
+            assert "Done" in shown(pilot)

@@ -9,12 +9,14 @@ import harm
 import pytest
 
 from sessionlog.errors import DamagedLog, NotALog
+from sessionlog.formats.native import Native
 from sessionlog.listing import list_sessions
 from sessionlog.reader import load
 from sessionlog.records import (
     Status,
 )
 from sessionlog.session import Session
+from sessionlog.window import Log
 
 
 def loaded(tmp_path: Path, *lines: bytes, tail: bytes = b"") -> Session:
@@ -199,3 +201,20 @@ def test_a_piece_of_a_torn_record_is_no_record() -> None:
     records, damages = harm.read(torn + b"\n" + LINES[3])
     assert [r.span.offset for r in records] == [len(torn) + 1]
     assert [(d.span.offset, d.span.length) for d in damages] == [(0, len(torn))]
+
+
+def test_empty_lines_count_as_lines_and_as_nothing_else(tmp_path: Path) -> None:
+    blank = [b"\n" * 70_000]
+    path = build.log(tmp_path / "20261127-220000.jsonl", [*LINES[:3], *blank, *LINES[3:], b"\n\n"])
+    session = load(path)
+    assert [record.span.line for record in session.records] == [1, 2, 3, 70_004, 70_005, 70_006]
+    assert not session.damages
+    [entry] = list_sessions(tmp_path)
+    assert entry.status is Status.COMPLETE
+    log = Log(str(path), Native())
+    chunks = [log.chunk(number) for number in range(log.chunks)]
+    assert sum(len(chunk.starts) for chunk in chunks) == 70_008
+    assert chunks[-1].end == path.stat().st_size
+    assert [len(chunk.records) for chunk in chunks] == [3, 3]
+    assert chunks[-1].line_of(chunks[-1].records[0].span.offset) + len(chunks[0].starts) == 70_003
+    log.close()

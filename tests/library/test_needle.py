@@ -137,3 +137,21 @@ def test_a_hit_is_shown_with_its_place_wherever_it_stands(before: str) -> None:
     assert width(line) <= 400
     assert [line[a:b] for a, b in spans] == ["Needle"]
     assert "\x1b" not in line
+
+
+@pytest.mark.parametrize("mark", ["\u202e", "\x1b", "\U0001f469\u200d", "日"])
+def test_what_stands_before_a_hit_does_not_push_it_out_of_its_line(mark: str) -> None:
+    [found] = lines_of(text := f"{mark * 200}Needle", Needle("Needle").spans(text))
+    line, spans = shown(found)
+    assert width(line) <= 400
+    assert [line[a:b] for a, b in spans] == ["Needle"]
+
+
+def test_of_a_later_hit_that_does_not_fit_no_half_is_shown() -> None:
+    for between in range(360, 400):
+        text = f"Needle{'y' * between}Needle{'z' * 500}"
+        [found] = lines_of(text, Needle("Needle").spans(text))
+        line, spans = shown(found)
+        assert width(line) <= 400
+        assert {line[a:b] for a, b in spans} == {"Needle"}
+        assert line.count("N") == len(spans)

@@ -6,7 +6,8 @@ from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
 
-from sessionlog.query import BadQuery, Query, filters, parse_query, parse_time
+from sessionlog.matcher import sieve_of
+from sessionlog.query import BadQuery, Query, compiled, filters, parse_query, parse_time
 from sessionlog.records import Entry, Status
 
 ZONE = timezone(timedelta(hours=2))
@@ -58,6 +59,26 @@ def test_a_pattern_that_is_none_is_refused_in_one_line(pattern: str) -> None:
         parse_query(pattern, NOW, regex=True)
     assert "\n" not in str(refused.value)
     assert parse_query(pattern, NOW).text == pattern
+
+
+@pytest.mark.parametrize("way", ["(a|", "(?:", "(?=", "(?P<g%d>"])
+def test_groups_that_nest_too_deep_are_refused_before_they_fill_the_stack(way: str) -> None:
+    def nested(times: int) -> str:
+        return "".join(way % n if "%" in way else way for n in range(times)) + "b" + ")" * times
+
+    assert sieve_of(compiled(nested(100), ignore_case=True))
+    with pytest.raises(BadQuery, match="too deep"):
+        compiled(nested(101), ignore_case=True)
+
+
+def test_brackets_that_open_no_group_are_not_counted() -> None:
+    assert compiled(r"\(" * 300 + "[(]" * 300 + "[](]" * 300 + r"[^](\]]" * 300, ignore_case=False)
+
+
+@pytest.mark.parametrize("at", ["2026-11-27T22:20:00Z", "2026-11-27t22:20:00z",
+                                "2026-11-28T00:20:00+02:00"])  # fmt: skip
+def test_a_time_may_name_its_zone(at: str) -> None:
+    assert parse_query(f"after:{at}", NOW).after == datetime(2026, 11, 27, 22, 20, tzinfo=UTC)
 
 
 def test_the_filters_can_be_said_again() -> None:

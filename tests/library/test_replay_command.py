@@ -110,3 +110,19 @@ def test_a_gap_is_never_below_nothing() -> None:
     assert gap(None, 5.0) == 0.0
     assert gap(5.0, 4.0) == gap(5.0, 5.0) == TINY
     assert gap(5.0, None, loud=False) == TINY
+
+
+def test_a_subagents_own_log_is_replayed_as_it_is_shown(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    own = [build.claude_user("Look", isSidechain=True, agentId="a1"),
+           build.claude_said("Seen.", isSidechain=True, agentId="a1")]  # fmt: skip
+    alone = build.log(tmp_path / "agent-a1.jsonl", own)
+    beside = build.log(tmp_path / build.CLAUDE_FILE, [*own, build.claude_said("Main.", seconds=9)])
+    for path, sides in ((alone, [None, None]), (beside, ["a1", "a1", None])):
+        told = []
+        for command in ("show", "replay"):
+            assert main([command, str(path), "--json"]) == 0
+            items = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+            told.append([item.get("sidechain") for item in items])
+        assert told == [sides, sides]

@@ -82,6 +82,18 @@ def test_the_page_names_rows_and_holds_no_control_character(
     assert max(map(len, page.splitlines())) <= 120
 
 
+def test_what_an_event_asks_for_and_an_id_are_shown_visible(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    story = Native().work().open("git push")
+    story.lines[0] = build.meta(id="x\x1b]0;own\x07", task="T\x9b1m")
+    story.lines.append(build.event("approval_request", 90, text="may I\x1b[2J\x07 push?"))
+    _, page = asked(capfd, log(tmp_path, story))
+    assert "push?" in page
+    assert "no leave" in page.lower()
+    assert not set(page) & {chr(i) for i in (*range(10), *range(11, 32), *range(127, 160))}
+
+
 def test_damage_is_told_with_its_line(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     story = Native().work()
     story.lines.insert(3, b"{ not JSON\n")

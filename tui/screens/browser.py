@@ -198,6 +198,9 @@ class Browser(Frame[None]):
             self.sessions.choose()
             self._listed = not self._catalogue.rest
         self.bar.update(entries)
+        in_front = getattr(self.app.screen, "bar", None)
+        if isinstance(in_front, TopBar) and in_front is not self.bar:
+            in_front.update(entries)
         self.tell()
 
     @on(SessionList.Moved)

@@ -44,5 +44,9 @@ class Help(Dialog):
 
 def _row(command: commands.Command) -> Line:
     keys = "  ".join(commands.shown(key) for key in command.keys)
-    where = "" if len(command.where) == 3 else "list" if "list" in command.where else "log"
+    panes = set(command.where) & set(commands.PANES)
+    sheets = [name for name in command.where if name in commands.SHEETS]
+    where = ", ".join(sheets)
+    if panes:
+        where = {True: "", False: "log"}["list" in panes] if len(panes) > 1 else "list"
     return Line([(f"  {pad(keys, 14)}", "fg-1 bold"), (command.help, "fg")], [(where, "fg-3")])

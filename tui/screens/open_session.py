@@ -133,6 +133,7 @@ class OpenSession:
             self._is_gone = False
             at.status.unwarn(f"{path} is gone; what was read of it is shown")
         if kind == "replaced":
+            self._grew = float("-inf")
             at.status.warn(f"{path} was replaced or cut, and is read anew")
         if kind != "none":
             self._forget_known()

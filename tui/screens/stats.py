@@ -17,7 +17,7 @@ from textual.widget import Widget
 
 from sessionlog.figures import Stats
 from sessionlog.measure import Unmeasured, measure_all
-from sessionlog.records import Entry
+from sessionlog.records import Entry, Status
 from sessionlog.text import one_line, visible
 from tui import commands, copying, workers
 from tui.screens.sheet import Sheet
@@ -144,6 +144,8 @@ class StatsSheet(Sheet[tuple[str, str]]):
 
     def _tell(self, share: int | None = None) -> None:
         left = f"{self._missing:,} more to count" if self._all and self._missing else ""
+        if not left and not self._all and self._entry and self._entry.status is Status.RUNNING:
+            left = "as it was when this was opened: the run goes on"
         known = self._found.get(self._all)
         if known is None and share is not None:
             left = f"{min(share, 100)}% counted"

@@ -13,7 +13,7 @@ from textual.message import Message
 from textual.widget import Widget
 
 from sessionlog.errors import SessionLogError
-from sessionlog.records import Entry
+from sessionlog.records import Entry, Status
 from sessionlog.secrets import mask
 from sessionlog.text import one_line, visible
 from sessionlog.why.look import Looked, look
@@ -31,6 +31,11 @@ from tui.widgets.why_view import WhyView
 
 _TALL = 38
 """Lines of the body from which there is room for a detail below the page."""
+
+
+_AGAIN, _SELDOM = 1.0, 60.0
+"""Seconds after which a run that goes on is looked at again, by the size of its log."""
+_SMALL = 2 << 20
 
 
 class Asked(NamedTuple):
@@ -115,6 +120,9 @@ class WhySheet(Sheet[Asked]):
     def on_mount(self) -> None:
         """Read the log."""
         self.status.tell("a number at the right opens its row", [("from the log alone ", "fg-3")])
+        self._look()
+
+    def _look(self) -> None:
         path, now = self._entry.path, self._now()
 
         def read(post: workers.Post, stopped: workers.Stopped) -> None:
@@ -153,6 +161,9 @@ class WhySheet(Sheet[Asked]):
             self.status.tell("calls, errors and repeats of the last 8 MB; messages and silences "
                              "of all", [("from the log alone ", "fg-3")])  # fmt: skip
         self.keys.refresh()
+        if message.looked.why.status is Status.RUNNING:
+            soon = message.looked.size <= _SMALL
+            self.set_timer(_AGAIN if soon else _SELDOM, self._look)
 
     @on(WhyView.Moved)
     def _moved(self) -> None:

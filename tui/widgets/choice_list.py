@@ -94,7 +94,7 @@ class ChoiceList(LineWidget, can_focus=True):
         """The question and a line for each session."""
         gutter = ("▌", "accent") if self.has_focus else (" ", "")
         title = Line(
-            [gutter, (self._question, "fg-1 bold")], [("likeliest first ", "fg-3")], "surface"
+            [gutter, (self._question, "fg-1 bold")], [("  likeliest first ", "fg-3")], "surface"
         )
         if not self._shown:
             said = "no session has that text" if self._all else "there is no other session"

@@ -36,12 +36,12 @@ class MapLine(LineWidget):
     def open(self, timeline: Timeline | None) -> None:
         """Show the map of a log, as soon as it is asked to draw itself."""
         self._timeline, self._map, self._cursor, self._seen = timeline, None, None, None
-        self._started = timeline.started() if timeline else ""
         self.renew()
 
     def renew(self) -> None:
         """More is known of the log."""
         self._map = None
+        self._started = self._timeline.started() if self._timeline else ""
         self._ended = self._timeline.ended() if self._timeline else ""
         self.refresh()
 

@@ -182,14 +182,17 @@ class TimelineView(LineWidget, can_focus=True):
         view = self._view
         if view is None:
             return []
-        if (view.width, view.height) != (width, height):
-            view.resize(width, height)
+        tells = self.fresh > 0 and not self.following
+        room = max(height - tells, 1)  # what is new is told below the rows, not upon one
+        if (view.width, view.height) != (width, room):
+            view.resize(width, room)
             self._stand()
         drawn = pane_lines(
             view, self._clock, focused=self.has_focus, needle=self._search.needle, now=self._now()
         )
-        if self.fresh and not self.following and not view.shows_end:
-            drawn[height - 1 :] = [news(self.fresh)]
+        if tells and not view.shows_end:
+            drawn += [Line([])] * (room - len(drawn))
+            drawn.append(news(self.fresh))
         return drawn
 
     # -- moving (called by the table of commands) -------------------------------------------

@@ -36,8 +36,14 @@ class WhyView(LineWidget, can_focus=True):
         self.refresh()
 
     def show(self, looked: Looked, steps: list[Step], clock: Clock) -> None:
-        """Show an answer, the cursor on the most telling row."""
+        """Show an answer, the cursor on the most telling row; or a later one, the cursor where it
+        is."""
+        is_first = self._looked is None
         self._looked, self._steps, self._clock = looked, steps, clock
+        if not is_first:  # the same run, some time later
+            self._at = min(self._at, len(self._page()) - 1)
+            self.refresh()
+            return
         self._at, self._top = -1, 0
         troubled = [i for i, one in enumerate(self._page()) if one.leads and one.statement.level]
         self._at = troubled[0] - 1 if troubled else -1
