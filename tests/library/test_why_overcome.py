@@ -38,8 +38,11 @@ def test_what_frees_space_or_only_shows_something_does_not_tell_that_there_is_ro
 
 @pytest.mark.parametrize("agent", AGENTS)
 def test_a_retry_that_failed_behind_a_pipe_did_not_go_well(agent: type[Story]) -> None:
-    story = agent().work().call("make", FULL, True).call("make 2>&1 | tail -3", FULL)
-    assert story.why().cause == "disk_full"
+    full = agent().work().call("make", FULL, True).call("make 2>&1 | tail -3", FULL)
+    assert full.why().cause == "disk_full"
+    lost = "make: protoc: No such file or directory"
+    story = agent().work().call("make", lost, True).call("make 2>&1 | tail -3", lost)
+    assert story.done("protoc is not installed here.").why().cause == "missing_program"
 
 
 FINE = [

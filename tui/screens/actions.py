@@ -74,6 +74,8 @@ class Actions:
             return f"{id}: no session is selected"
         if id in _NEEDS_LOG and self._target and self._target.status is None:
             return f"{id}: this is no session log"
+        if id in ("find_next", "find_prev") and at.timeline.needle is None:
+            return "nothing is looked for: / asks for a text"
         if id == "turn_bell":
             running = self._target is not None and self._target.status is Status.RUNNING
             rings = self._target is not None and self._at.bells.mode(self._target.path) != "off"
