@@ -207,8 +207,10 @@ async def test_a_log_that_is_gone_is_told(tmp_path: Path) -> None:
     entry = entry_of(night(tmp_path), "20261127-220000")
     async with opened(tmp_path) as (pilot, _):
         Path(entry.path).unlink()
-        pilot.app.push_screen(StatsSheet(TopBar([], id="bar", clock=lambda: NOW), entry))
-        await until(pilot, lambda: "no such file" in shown(pilot).lower(), "what is wrong")
+        sheet = StatsSheet(TopBar([], id="bar", clock=lambda: NOW), entry)
+        pilot.app.push_screen(sheet)
+        warned = sheet.status
+        await until(pilot, lambda: "no such file" in str(warned.warnings).lower(), "the warning")
 
 
 async def test_a_page_longer_than_the_pane_scrolls_to_its_end(tmp_path: Path) -> None:

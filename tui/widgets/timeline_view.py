@@ -338,9 +338,8 @@ class TimelineView(LineWidget, can_focus=True):
             return
         pos = destination(text.strip(), view.timeline, view.row, self._clock)
         if isinstance(pos, str):
-            self.post_message(told.Told(pos))
-        else:
-            self._move(lambda view: view.to(pos))
+            return self.missed(pos)
+        self._move(lambda view: view.to(pos))
 
     def go(self, offset: int, part: int = 0) -> None:
         """To the row of the record there; what hides it (a filter, a fold) is taken away."""
