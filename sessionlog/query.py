@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import warnings
 from collections.abc import Callable, Iterator
-from datetime import datetime, time, timedelta
+from datetime import UTC, datetime, time, timedelta
 from typing import Any, NamedTuple
 
 from sessionlog.errors import SessionLogError
@@ -214,9 +214,12 @@ def _date(word: str, now: datetime) -> datetime | None:
         return None
     try:
         when = datetime.fromisoformat(word.upper())
-        return when if when.tzinfo else _zoned(when, now)
-    except (ValueError, OverflowError):
+    except ValueError:
         return None
+    try:
+        return when if when.tzinfo else _zoned(when, now)
+    except OverflowError:  # at the ends of the calendar a zone makes no difference
+        return when.replace(tzinfo=UTC)
 
 
 def _at(day: datetime, clock: time) -> datetime:

@@ -354,9 +354,6 @@ def shown_type(message: Message) -> str:
     return _SHOWN.get(message.type, message.type)
 
 
-_YEARS = (1000, 9000)
-
-
 def moment(at: str) -> datetime | None:
     """The aware UTC time of an RFC 3339 text; None when it is none (never raises).
 
