@@ -216,10 +216,7 @@ def _date(word: str, now: datetime) -> datetime | None:
         when = datetime.fromisoformat(word.upper())
     except ValueError:
         return None
-    try:
-        return when if when.tzinfo else _zoned(when, now)
-    except OverflowError:  # at the ends of the calendar a zone makes no difference
-        return when.replace(tzinfo=UTC)
+    return when if when.tzinfo else _zoned(when, now)
 
 
 def _at(day: datetime, clock: time) -> datetime:
@@ -229,7 +226,10 @@ def _at(day: datetime, clock: time) -> datetime:
 def _zoned(plain: datetime, now: datetime) -> datetime:
     """A wall time in the zone of `now`; the machine's own zone knows its summer time."""
     if now.utcoffset() == now.astimezone().utcoffset():
-        return plain.astimezone()
+        try:
+            return plain.astimezone()
+        except (ValueError, OverflowError):  # at the ends of the calendar there is no room for one
+            return plain.replace(tzinfo=UTC)
     return plain.replace(tzinfo=now.tzinfo)
 
 
