@@ -90,6 +90,11 @@ def of_damage(damage: Damage) -> dict[str, Any]:
     }  # fmt: skip
 
 
+def of_lost(damage: Damage) -> dict[str, Any]:
+    """A damage as `show` prints it among the records."""
+    return {**_EMPTY, "kind": "damage", "type": "damage", **of_damage(damage)}
+
+
 def of_check(session: Session) -> dict[str, Any]:
     """What `check` prints of a session."""
     return {
@@ -116,7 +121,7 @@ def of_session(session: Session) -> Iterator[dict[str, Any]]:
     things.sort(key=_place)
     for thing in things:
         if isinstance(thing, Damage):
-            yield {**_EMPTY, "kind": "damage", "type": "damage", **of_damage(thing)}
+            yield of_lost(thing)
         else:
             yield of_record(thing, numbered.get((thing.span.offset, thing.part)))
 

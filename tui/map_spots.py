@@ -11,7 +11,6 @@ SMALL = 8
 """Chunks up to which the map is made of rows; it takes some milliseconds for each of them."""
 MOST = 1500
 """Stretches that the map of a big log is made of."""
-_SIGNS = {"fail": "fail", "open": "open", "run": "run", "bytes": "bytes"}
 
 
 def spots_of(timeline: Timeline) -> list[Spot]:
@@ -23,12 +22,7 @@ def spots_of(timeline: Timeline) -> list[Spot]:
 
 
 def _of_row(row: Row) -> Spot:
-    sign = _SIGNS.get(row.sign, "")
-    if row.sort in ("reset", "summary"):
-        sign = "summary"
-    elif row.sort == "damage":
-        sign = "bytes"
-    assert not sign or sign in ORDER
+    sign = "summary" if row.sort == "reset" else row.sign if row.sign in ORDER else ""
     return Spot(row.place[0], seconds_of(row.at), max(len(row.records), 1), sign, int(row.trouble))
 
 

@@ -15,8 +15,6 @@ from tui.stop import TINTS
 _LABEL = 11
 _MOST = 3
 """Lines that a statement may take."""
-_SIGNS = {"fail": "fail", "open": "open", "run": "run", "torn": "torn", "bytes": "bytes",
-          "reset": "summary", "ok": "ok"}  # fmt: skip
 _STYLES = {"fail": "fail", "open": "open", "run": "run", "torn": "bytes", "bytes": "bytes",
            "reset": "accent", "ok": "fg-1"}  # fmt: skip
 
@@ -69,7 +67,7 @@ def next_steps(looked: Looked, refused: dict[str, str]) -> list[Step]:
 def told(looked: Looked, columns: int, clock: Clock) -> list[Told]:
     """The statements, wrapped to a width; the head in the colour of the cause."""
     level = level_of(looked.why)
-    tint = TINTS.get({"torn": "torn"}.get(level, level), "surface")
+    tint = TINTS.get(level, "surface")
     made: list[Told] = []
     in_head = True
     for statement in statements(looked.why, clock):
@@ -88,7 +86,7 @@ def _lines(said: Statement, columns: int) -> list[Line]:
     if not said.words:
         return [Line([])]
     place = place_of(said)
-    sign: Piece = SIGNS[_SIGNS[said.level]] if said.level else ("·", "fg-3")
+    sign: Piece = SIGNS["summary" if said.level == "reset" else said.level or "event"]
     if not said.label:
         sign = (" ", "")
     style = _STYLES.get(said.level, "fg")

@@ -12,9 +12,6 @@ from sessionlog.records import Damage, Record
 from sessionlog.session import Numbered
 from sessionlog.text import clip, pad, visible
 
-_EMPTY = ("n", "type", "at", "text", "tool", "call_id", "arguments", "result", "ok", "pair", "open",
-          "in_context")  # fmt: skip
-
 
 def items_of(
     records: Iterable[Record], steps: Iterable[Numbered | None], damages: Sequence[Damage]
@@ -24,13 +21,8 @@ def items_of(
         (record.span.offset, record.part, shown.of_record(record, step))
         for record, step in zip(records, steps, strict=True)
     ]
-    told += [(damage.span.offset, 0, _lost(damage)) for damage in damages]
+    told += [(damage.span.offset, 0, shown.of_lost(damage)) for damage in damages]
     return [item for *_, item in sorted(told, key=lambda found: found[:2])]
-
-
-def _lost(damage: Damage) -> dict[str, Any]:
-    empty = {**dict.fromkeys(_EMPTY), "text": "", "open": False, "in_context": False}
-    return {"kind": "damage", **empty, "type": "damage", **shown.of_damage(damage)}
 
 
 def row_line(item: dict[str, Any], *, comes: bool = False) -> str:

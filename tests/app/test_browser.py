@@ -442,11 +442,3 @@ async def test_a_running_log_can_be_forked_but_not_repaired(tmp_path: Path) -> N
         await pilot.press("r")
         await pilot.pause()
         assert "repair: its writer is alive" in shown(pilot)
-
-
-async def test_a_key_of_another_pane_says_whose_it_is(tmp_path: Path) -> None:
-    async with opened(night(tmp_path)) as (pilot, _):
-        await pilot.press("u")
-        assert "u is a key of the timeline and the detail" in shown(pilot)
-        await pilot.press("j")
-        assert "is a key of" not in shown(pilot)

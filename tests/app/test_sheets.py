@@ -92,3 +92,11 @@ async def test_a_box_bears_that_the_terminal_grows_and_shrinks(tmp_path: Path, k
         await pilot.press("escape")
         await until(pilot, lambda: pilot.app.screen is browser)
         assert pilot.app._exception is None
+
+
+async def test_a_key_of_another_pane_says_whose_it_is(tmp_path: Path) -> None:
+    async with opened(night(tmp_path)) as (pilot, _):
+        await pilot.press("u")
+        assert "u is a key of the timeline and the detail" in shown(pilot)
+        await pilot.press("j")
+        assert "is a key of" not in shown(pilot)

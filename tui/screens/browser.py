@@ -303,8 +303,9 @@ class Browser(Frame[None]):
         self.map.renew()
         self.tell()
 
+    @on(told.Looked)
     @on(told.FollowChanged)
-    def _follow_changed(self) -> None:
+    def _went_on(self) -> None:
         self.tell()
 
     @on(told.Stood)

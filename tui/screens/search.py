@@ -28,9 +28,9 @@ from sessionlog.search import search_logs
 from sessionlog.text import visible
 from tui import commands, copying, messages, workers
 from tui.hit_lines import Standing
-from tui.hit_row import HitRow
 from tui.hits import KEPT, Hits, HitView
 from tui.layout import NARROW, WIDE
+from tui.log_row import LogRow
 from tui.query_words import narrowing
 from tui.screens.sheet import Sheet, side_by_side
 from tui.searching import Batch, Place, Search, SearchState, batches, said, wording
@@ -96,7 +96,7 @@ class SearchSheet(Sheet[Place | None]):
         self.query_line = QueryLine(state.text, id="query")
         self.hits = HitList(state.view, id="hits", clock=clock)
         self.detail = DetailPane(id="detail")
-        self._row = HitRow()
+        self._row = LogRow()
         self._looked_for = ("", False)
         """What is marked in the detail, and whether its case matters."""
         self._was: tuple[bool, bool] | None = None
@@ -308,7 +308,8 @@ class SearchSheet(Sheet[Place | None]):
         if looked_for != self._looked_for:
             self._looked_for = looked_for
             self.detail.mark(Needle(*looked_for) if looked_for[0] else None)
-        self.detail.show(self._row.of(group.entry, hit), self._row.log)
+        row = self._row.at(group.entry, (hit.offset, hit.part), hit.n, hit.line)
+        self.detail.show(row, self._row.log)
 
     def on_resize(self) -> None:
         """More room may show the detail, and more words."""

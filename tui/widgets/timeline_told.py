@@ -52,6 +52,11 @@ class Told(Message):
 
 
 @dataclass(eq=False, repr=False)
+class Looked(Message):
+    """A long look went on for a slice: the status line says how far it is."""
+
+
+@dataclass(eq=False, repr=False)
 class Counted(Message):
     """Messages and lines are counted further; `done`: to the end."""
 

@@ -326,7 +326,7 @@ class TimelineView(LineWidget, can_focus=True):
         self.refresh()
 
     def looked(self) -> None:
-        self.post_message(told.Counted(False))
+        self.post_message(told.Looked())
 
     def tallied(self, count: int, done: bool) -> None:
         self.post_message(told.FoundCount(count, done))
