@@ -125,6 +125,7 @@ async def test_the_map_shows_the_error_and_a_click_goes_there(tmp_path: Path) ->
     lines[100] = build.request("c", seconds=100) + build.response("c", failure="no", seconds=100)
     build.log(tmp_path / "m.jsonl", lines)
     async with opened(tmp_path / "m.jsonl") as (pilot, browser):
+        await until(pilot, lambda: "22:00 " in shown(pilot), "the map")
         row = next(i for i, line in enumerate(shown(pilot).splitlines()) if "22:00" in line[:8])
         column = shown(pilot).splitlines()[row].index("✗")
         await pilot.click(browser.map, offset=(column, 0))

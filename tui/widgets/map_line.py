@@ -13,6 +13,9 @@ from tui.row_lines import Clock
 from tui.timeline import Timeline
 from tui.widgets.line_widget import LineWidget
 
+_AFTER = 0.05
+"""Seconds until a map is made: reading all rows of a small log takes tens of milliseconds."""
+
 
 class MapLine(LineWidget):
     """`renew` when more of the log is counted or it grew; `stand` when the timeline moved."""
@@ -31,15 +34,24 @@ class MapLine(LineWidget):
         self._cursor: int | None = None
         self._seen: tuple[int, int] | None = None
         self._clock = Clock()
+        self._is_due = False
         self._started = self._ended = ""
 
     def open(self, timeline: Timeline | None) -> None:
-        """Show the map of a log, as soon as it is asked to draw itself."""
+        """Show the map of a log, a moment later: its rows are painted first."""
         self._timeline, self._map, self._cursor, self._seen = timeline, None, None, None
+        self._is_due = False
+        self.set_timer(_AFTER, self._due)
+        self.refresh()
+
+    def _due(self) -> None:
+        self._is_due = True
         self.renew()
 
     def renew(self) -> None:
         """More is known of the log."""
+        if not self._is_due:
+            return
         self._map = None
         self._started = self._timeline.started() if self._timeline else ""
         self._ended = self._timeline.ended() if self._timeline else ""
@@ -54,7 +66,7 @@ class MapLine(LineWidget):
     def lines(self, width: int, height: int) -> list[Line]:
         """Clock, cells, clock."""
         timeline = self._timeline
-        if timeline is None:
+        if timeline is None or not self._is_due:
             return []
         if self._map is None:
             self._map = Minimap(spots_of(timeline))
