@@ -17,6 +17,8 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 NOTHING: Mapping[str, Any] = MappingProxyType({})
+RETRIES = ("retry", "stream_error")
+"""Kinds of events that tell of another try at the model, in the words of all agents."""
 
 
 class Kind(StrEnum):

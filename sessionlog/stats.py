@@ -22,6 +22,7 @@ from sessionlog.formats.base import Format, in_flight
 from sessionlog.outcome import exit_word, result_text
 from sessionlog.pairing import Pairing
 from sessionlog.records import (
+    RETRIES,
     Activity,
     Damage,
     Event,
@@ -40,8 +41,6 @@ SILENT = 300.0
 """Seconds of silence from which nobody is taken to work."""
 _NAMED = 60.0
 """Seconds from which a silence is worth a name."""
-RETRIES = ("retry", "stream_error", "api_retry")
-"""Events of another try at the model."""
 _EDITS = ("edit", "write", "patch", "replace", "create")
 """Parts of the names of tools that change files."""
 _MANY = 100

@@ -13,6 +13,7 @@ from typing import Any, Protocol
 
 from sessionlog.outcome import Outcome, event_outcome, outcome_of, result_text
 from sessionlog.records import (
+    RETRIES,
     Activity,
     Damage,
     Event,
@@ -37,7 +38,7 @@ GAP = 300.0
 ALIKE = 4
 """Chunks before that are looked through for the same failure."""
 _LONG_TEXT = 400
-_RETRY = ("retry", "api_error", "stream_error", "api_retry")
+_RETRY = (*RETRIES, "api_error")
 
 
 class Around(Protocol):

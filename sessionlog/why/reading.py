@@ -14,6 +14,7 @@ from datetime import datetime
 from typing import Any
 
 from sessionlog.records import (
+    RETRIES,
     Activity,
     Damage,
     Event,
@@ -35,7 +36,6 @@ GAPS = 3
 """Silences that are told."""
 _MANY = 100
 """Damages and troubles that are kept."""
-_RETRIES = ("retry", "stream_error")
 _ASIDE = ("hook", "notice", "warning", "notification", "rollback")
 """Parts of the names of events that tell of trouble beside the run."""
 _TELLING = ("error", "cause", "connection", "data", "codex_error_info", "message", "formatted",
@@ -197,7 +197,7 @@ class Pass:
 
     def _wrong(self, record: Record, says: str, kind: str, detail: str, *, ends: bool) -> None:
         """Something went wrong with the run. Clients tell of the error that ended it twice."""
-        again = kind in _RETRIES
+        again = kind in RETRIES
         if not again and self._troubles and self._troubles[-1].says == says:
             return
         self._retries += again
