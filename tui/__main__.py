@@ -131,6 +131,7 @@ def _demo(words: list[str]) -> int:
 
     from sessionlog import demo
     from sessionlog.errors import SessionLogError
+    from tui import hangup
 
     folder = words[1] if len(words) == 2 and words[0] == "--dir" else None
     if words and folder is None:
@@ -143,6 +144,7 @@ def _demo(words: list[str]) -> int:
         if hasattr(signal, name):
             signal.signal(getattr(signal, name), lambda number, _: sys.exit(128 + number))
     live = demo.start_live(made)
+    hangup.before_the_end(live.kill)
     try:
         return _screen([str(made)], "")
     finally:

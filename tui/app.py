@@ -17,7 +17,7 @@ from textual.binding import Binding, BindingType
 from textual.screen import Screen
 
 from sessionlog.text import visible
-from tui import commands, messages, themes
+from tui import commands, hangup, messages, themes
 from tui.screens.browser import Browser
 from tui.screens.front import Palette, is_in_front
 from tui.workers import Catalogue
@@ -73,9 +73,12 @@ class InspectorApp(App[None]):
             return  # no terminal is at stake, and the signals are those of whoever runs us
         # where the loop cannot (Windows, not the main thread) the signals stay as they are
         with suppress(NotImplementedError, RuntimeError, ValueError):
+            loop = asyncio.get_running_loop()
             for number in _ENDINGS:
                 leave = partial(self.exit, return_code=128 + number)
-                asyncio.get_running_loop().add_signal_handler(number, leave)
+                loop.add_signal_handler(number, leave)
+            gone = partial(self.exit, return_code=hangup.CODE)
+            hangup.watch(lambda: loop.call_soon_threadsafe(gone))
 
     def on_ready(self) -> None:
         """The first screen is there: what was loaded for it will stay, and is not looked at again

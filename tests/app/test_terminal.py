@@ -64,6 +64,11 @@ class Terminal:
         assert self.process.poll() is not None, "still running"
         return self.process.returncode
 
+    def hang_up(self) -> None:
+        """The window is closed. No signal is sent: the terminal is not the process's own."""
+        os.close(self._master)
+        os.close(self._slave)
+
     @property
     def now(self) -> list[Any]:
         """How the terminal is set."""
@@ -81,7 +86,7 @@ class Terminal:
 def shown(*words: str) -> Terminal:
     """The program, once it has painted and takes keys."""
     terminal = Terminal(*words)
-    terminal.read(20, until=b"quit")
+    terminal.read(20, until=b"help")
     terminal.read(0.5)
     return terminal
 
@@ -152,3 +157,20 @@ def _agents(folder: Path) -> int:
             continue
         found += b"sessionlog.demo.agent" in words and os.fsencode(folder) in words
     return found
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="poll does not tell of terminals there")
+@pytest.mark.parametrize("keys", [b"", b"\rp", b"s."])
+def test_a_terminal_that_is_closed_ends_it_and_the_agent(tmp_path: Path, keys: bytes) -> None:
+    folder = tmp_path / "night"
+    terminal = shown("demo", "--dir", str(folder))
+    try:
+        terminal.send(keys)
+        terminal.hang_up()
+        assert terminal.process.wait(timeout=20) == 129
+        end = time.monotonic() + 20
+        while _agents(folder) and time.monotonic() < end:
+            terminal.process.poll()
+        assert _agents(folder) == 0
+    finally:
+        terminal.process.kill()
