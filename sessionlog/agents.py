@@ -1,57 +1,91 @@
-"""How each agent is told to go on with a session: argument lists, never a shell line.
+"""The agents that a session can be handed to: those built in and those of the person's file.
 
 The built-in ones are how the clients themselves resume by their documentation and as tried out
-(claude 2.1, codex 0.171, gemini 0.61, qwen 0.24, opencode 1.18, pi 0.73, zot at 0777c1b). A file
-`agents.toml` in `$XDG_CONFIG_HOME/sessionlog` (else `~/.config/sessionlog`) adds to them or
-replaces them::
-
-    [agents.mine]
-    argv = ["my-agent", "--log", "{log}", "{prompt}"]
-
-`{log}`, `{id}`, `{workdir}` and `{prompt}` are filled in, each within its argument: what they hold
-is never split again. An argument that an empty prompt leaves empty is left out.
+(claude 2.1, codex 0.171, gemini 0.61, qwen 0.24, opencode 1.18, pi 0.73, zot at 0777c1b). `json`
+is any program that takes a conversation as the services have it, under the name `sessionlog-agent`.
 """
 
 from __future__ import annotations
 
 import os
 import re
-import tomllib
+import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import replace
+from typing import NamedTuple
 
+from sessionlog.agent import FILES, Agent, fill
+from sessionlog.agentfile import EXAMPLE, config_path, like, parse
 from sessionlog.errors import NotPossible
 
-_HOLE = re.compile(r"\{(\w*)\}")
-_NAMES = ("log", "id", "workdir", "prompt")
+__all__ = [
+    "BUILT_IN", "EXAMPLE", "FILES", "Agent", "Choice", "at_hand", "choices", "config_path", "fill",
+    "found", "known", "named", "ready", "takes",
+]  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class Agent:
-    """An agent and the command that resumes a session with it."""
-
-    name: str
-    argv: tuple[str, ...]
-    built_in: bool = False
-
-    def uses(self, name: str) -> bool:
-        """Does the command have a place for {name}?"""
-        return any(f"{{{name}}}" in argument for argument in self.argv)
+def _client(name: str, screen: str, headless: str, format: str = "") -> Agent:
+    return Agent(
+        name, tuple(screen.split()), True, tuple(headless.split()), format=format or name
+    )  # fmt: skip
 
 
 BUILT_IN = {
-    name: Agent(name, tuple(argv.split()), True)
-    for name, argv in {
-        "zot": "zot --resume {log}",
-        "claude": "claude --resume {id} {prompt}",
-        "codex": "codex resume {id} {prompt}",
-        "gemini": "gemini --resume {id} -p {prompt}",
-        "qwen": "qwen --resume {id} -p {prompt}",
-        "opencode": "opencode run -s {id} {prompt}",
-        "pi": "pi -p --session {log} {prompt}",
-    }.items()
-}
+    agent.name: agent
+    for agent in (
+        _client("zot", "zot --resume {log}", "", "native"),
+        _client("claude", "claude --resume {id} {prompt}", "claude -p --resume {id} {prompt}"),
+        _client("codex", "codex resume {id} {prompt}", "codex exec resume {id} {prompt}"),
+        _client("gemini", "gemini --resume {id}", "gemini --resume {id} -p {prompt}"),
+        _client("qwen", "qwen --resume {id}", "qwen --resume {id} -p {prompt}"),
+        _client("opencode", "opencode -s {id}", "opencode run -s {id} {prompt}"),
+        _client("pi", "pi --session {log}", "pi -p --session {log} {prompt}"),
+        Agent(
+            "demo",
+            (sys.executable or "python3", "-m", "sessionlog.demo.agent",
+             "--resume", "{log}", "{prompt}"),
+            True, appends=True, format="native",
+        ),
+        Agent("json", ("sessionlog-agent", "{messages}", "{prompt}"), True, output="text"),
+    )
+}  # fmt: skip
+
+
+class Choice(NamedTuple):
+    """An agent as it stands in a list to choose from."""
+
+    agent: Agent
+    found: bool
+    """Its program is on PATH."""
+    takes: bool
+    """It can go on with a log of this format."""
+    why: str
+    """Why it cannot be chosen; "" when it can."""
+
+    @property
+    def ready(self) -> bool:
+        return self.found and self.takes
+
+
+def at_hand(environ: Mapping[str, str] = os.environ) -> tuple[dict[str, Agent], str]:
+    """The agents by name, and what is wrong with the person's file ("": nothing).
+
+    A file that is wrong takes away no built-in agent but those that it speaks of: what it wants
+    of these is not known.
+    """
+    path = config_path(environ)
+    data = b""
+    try:
+        with open(path, "rb") as file:
+            data = file.read()
+        return BUILT_IN | {n: _in_place(agent) for n, agent in parse(data, path).items()}, ""
+    except (FileNotFoundError, NotADirectoryError):
+        return dict(BUILT_IN), ""
+    except OSError as error:
+        problem = f"{path}: {error.strerror}"
+    except NotPossible as error:
+        problem = str(error)
+    return {n: a for n, a in BUILT_IN.items() if not _speaks_of(data, n)}, problem
 
 
 def known(environ: Mapping[str, str] = os.environ) -> dict[str, Agent]:
@@ -59,74 +93,81 @@ def known(environ: Mapping[str, str] = os.environ) -> dict[str, Agent]:
 
     Raises NotPossible, with file and key, for a file that cannot be understood.
     """
-    path = config_path(environ)
-    try:
-        with open(path, "rb") as file:
-            data = file.read()
-    except FileNotFoundError:
-        return dict(BUILT_IN)
-    except OSError as error:
-        raise NotPossible(f"{path}: {error.strerror}") from None
-    return BUILT_IN | parse(data, path)
+    agents, problem = at_hand(environ)
+    if problem:
+        raise NotPossible(problem)
+    return agents
 
 
-def config_path(environ: Mapping[str, str]) -> str:
-    """Where the person's agents are described."""
-    base = environ.get("XDG_CONFIG_HOME", "")
-    if not os.path.isabs(base):  # the specification: a relative one is not valid
-        base = os.path.join(environ.get("HOME") or os.path.expanduser("~"), ".config")
-    return os.path.join(base, "sessionlog", "agents.toml")
+def named(name: str, environ: Mapping[str, str] = os.environ) -> Agent:
+    """The agent of that name. Raises NotPossible, with what there is or what hides it."""
+    agents, problem = at_hand(environ)
+    if name in agents:
+        return agents[name]
+    if problem:
+        raise NotPossible(problem)
+    raise NotPossible(
+        f"no agent {name!r}{like(name, agents)}; there are {', '.join(sorted(agents))}; "
+        f"{config_path(environ)} can describe more"
+    )
 
 
-def parse(data: bytes, where: str) -> dict[str, Agent]:
-    """The agents that a file describes. Raises NotPossible, naming `where` and the key."""
-    try:
-        tables = tomllib.loads(data.decode())
-    except ValueError as error:
-        raise NotPossible(f"{where}: no TOML: {error}") from None
-    for key in tables.keys() - {"agents"}:
-        raise NotPossible(f"{where}: {key}: unknown; write [agents.NAME] with argv = [...]")
-    agents = tables.get("agents", {})
-    if not isinstance(agents, dict):
-        raise NotPossible(f"{where}: agents: not a table; write [agents.NAME] with argv = [...]")
-    return {name: Agent(name, _argv(table, name, where)) for name, table in agents.items()}
+def takes(agent: Agent, format: str, own: str = "") -> bool:
+    """Can it go on with a log of this format, whose own agent is `own`?"""
+    return agent.format in ("", format) or agent.name == own
 
 
-def fill(agent: Agent, values: Mapping[str, str]) -> tuple[str, ...]:
-    """The command for these values of log, id, workdir and prompt.
+def found(agent: Agent, environ: Mapping[str, str] = os.environ, screen: bool = True) -> bool:
+    """Is its program there, on PATH where it has no folder?"""
+    from shutil import which  # brings compression modules along
 
-    Raises NotPossible for a value that a program would take for an option, or that no argument
-    can hold (a NUL).
-    """
-    filled = []
-    for template in agent.argv:
-        argument = _HOLE.sub(lambda hole: values[hole[1]], template)
-        if "\0" in argument:
-            raise NotPossible(f"{agent.name}: {template} would hold a NUL byte")
-        if argument.startswith("-") and not template.startswith("-"):
-            raise NotPossible(
-                f"{agent.name}: {template} would be {argument[:40]!r}, which reads as an option"
-            )
-        if argument or template != "{prompt}":
-            filled.append(argument)
-    return tuple(filled)
+    program = agent.argv_for(screen)[0]
+    return which(program, path=environ.get("PATH", os.defpath)) is not None
 
 
-def _argv(table: Any, name: str, where: str) -> tuple[str, ...]:
-    key = f"{where}: agents.{name}"
-    if not isinstance(table, dict):
-        raise NotPossible(f'{key}: not a table; write argv = ["program", ...] in it')
-    for other in table.keys() - {"argv"}:
-        raise NotPossible(f"{key}.{other}: unknown; only argv is")
-    argv = table.get("argv")
-    if not isinstance(argv, list) or not argv or not all(isinstance(a, str) for a in argv):
-        raise NotPossible(f"{key}.argv: has to be a list of strings, the program first")
-    if not argv[0] or _HOLE.search(argv[0]) or any("\0" in a for a in argv):
-        raise NotPossible(f"{key}.argv: the first has to be a program, and none may hold a NUL")
-    for hole in (hole for argument in argv for hole in _HOLE.findall(argument)):
-        if hole not in _NAMES:
-            raise NotPossible(
-                f"{key}.argv: {{{hole}}} is unknown; there are "
-                "{log} {id} {workdir} {prompt}"
-            )
-    return tuple(argv)
+def choices(
+    environ: Mapping[str, str], format: str, screen: bool = True
+) -> list[Choice]:  # fmt: skip
+    """All agents at hand for a log of this format: first those that can be chosen."""
+    agents, _ = at_hand(environ)
+    all = [_choice(agent, environ, format, screen) for agent in agents.values()]
+    return sorted(all, key=lambda choice: (not choice.ready, not choice.takes))
+
+
+def ready(agent: Agent, environ: Mapping[str, str], format: str, screen: bool = True) -> None:
+    """Raises NotPossible, naming those that could, when the agent cannot go on with such a log."""
+    choice = _choice(agent, environ, format, screen)
+    if choice.ready:
+        return
+    others = ", ".join(c.agent.name for c in choices(environ, format, screen) if c.ready)
+    raise NotPossible(
+        f"{choice.why}; there are: {others}" if others else
+        f"{choice.why}, and there is no other for this log; install one, or describe one in "
+        f"{config_path(environ)}"
+    )  # fmt: skip
+
+
+def _choice(agent: Agent, environ: Mapping[str, str], format: str, screen: bool) -> Choice:
+    program = agent.argv_for(screen)[0]
+    there, fits, why = found(agent, environ, screen), takes(agent, format), ""
+    if not fits:
+        why = f"{agent.name}: goes on with {agent.format} logs only, and this is a {format} log"
+    elif not there:
+        other = "" if program == agent.name else f" as {program}"
+        why = f"{agent.name}: no such program{other} on PATH"
+    return Choice(agent, there, fits, why)
+
+
+def _speaks_of(data: bytes, name: str) -> bool:
+    """Does a file that cannot be understood hold this word?"""
+    return re.search(rb"\b%s\b" % re.escape(name.encode()), data) is not None
+
+
+def _in_place(agent: Agent) -> Agent:
+    """An agent of the file in place of a built-in one goes on with the same logs, unless it is
+    given the conversation itself."""
+    own = BUILT_IN.get(agent.name)
+    asked = "".join((*agent.argv, *agent.headless))
+    if own is None or "{messages" in asked:
+        return agent
+    return replace(agent, format=own.format)

@@ -46,17 +46,17 @@ def fork(
 
 
 def apply_fork(
-    plan: Fork, out: str | os.PathLike[str] | None = None, *, force: bool = False
+    plan: Fork, out: str | os.PathLike[str] | None = None, *, force: bool = False, told: str = ""
 ) -> Path:
     """Write a planned fork; gives its path. The stem of `out` is its id, where that can be one.
 
-    Raises DamagedLog when a taken line before the log's last is damaged and not `force`,
+    `told` is said to the agent in the user's last message. Raises DamagedLog when a taken line before the log's last is damaged and not `force`,
     SessionExists when `out` is taken, NotPossible when it cannot be written.
     """
     if plan.refused is not None and not force:
         raise refusal(plan.source, plan.refused)
     actor = survey.actor_of(survey.form_named(plan.format), plan.source, "forked")
-    return newlog.make(plan, actor, out)
+    return newlog.make(plan, actor, out, told)
 
 
 def _plan(found: survey.Survey, now: datetime | None, taken: survey.Taken) -> Fork:

@@ -18,12 +18,13 @@ import stat
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from datetime import UTC
+from itertools import chain
 from pathlib import Path
 
 from sessionlog.errors import NotPossible, SessionExists
 from sessionlog.formats.base import Actor, Birth, Fate, Part
 from sessionlog.framing import Line
-from sessionlog.paths import open_regular, sync_folder, valid_id
+from sessionlog.paths import open_regular, private_folder, sync_folder, valid_id
 from sessionlog.plan import INTERRUPTED, Edits, Fork, Insert, Repair
 from sessionlog.records import Span
 from sessionlog.source import lines_of
@@ -75,18 +76,20 @@ def _made(insert: Insert, actor: Actor, read: Callable[[Span], bytes]) -> Part:
     return Part(data, insert.fate)
 
 
-def make(plan: Fork | Repair, actor: Actor, out: str | os.PathLike[str] | None) -> Path:
+def make(
+    plan: Fork | Repair, actor: Actor, out: str | os.PathLike[str] | None, told: str = ""
+) -> Path:
     """Write what was planned, at `out` or at the first free place from the planned one on.
 
-    Raises SessionExists when `out` is taken, NotPossible when it cannot be written.
+    `told` is the user's last message in the new log. Raises SessionExists when `out` is taken, NotPossible when it cannot be written.
     """
     if out is not None:
         target = _place(out)
-        return _write(plan, actor, _id_of(target, plan.id), target)
+        return _write(plan, actor, _id_of(target, plan.id), target, told)
     id, path = plan.id, plan.path
     for _ in range(_TRIES):
         try:
-            return _write(plan, actor, id, Path(path))
+            return _write(plan, actor, id, Path(path), told)
         except SessionExists:
             id, path = actor.place(plan.source, plan.at, plan.now, os.path.lexists)
     raise SessionExists(f"{path}: taken again and again; give a place of your own")
@@ -117,7 +120,19 @@ def copy(source: str, size: int, out: str | os.PathLike[str]) -> Path:
         os.close(fd)
 
 
-def _write(plan: Fork | Repair, actor: Actor, id: str, target: Path) -> Path:
+def write(target: Path, lines: Iterable[bytes]) -> Path:
+    """A new log of these lines, LF included, in the same way; its folder is made.
+
+    Raises as `make` does.
+    """
+    try:
+        private_folder(str(target.parent))
+    except OSError as error:
+        raise NotPossible(f"{target.parent}: cannot keep sessions here: {error.strerror}") from None
+    return _publish(target, lines, "", frozenset())
+
+
+def _write(plan: Fork | Repair, actor: Actor, id: str, target: Path, told: str) -> Path:
     time = plan.now.astimezone(UTC).isoformat().replace("+00:00", "Z")
     birth = Birth(id, plan.parent, plan.at, time)
     fd = open_regular(plan.source)
@@ -129,7 +144,9 @@ def _write(plan: Fork | Repair, actor: Actor, id: str, target: Path) -> Path:
             return os.pread(fd, span.length, span.offset)
 
         lines = actor.renew(parts(lines_of(fd), plan.changes, actor, read), birth)
-        chunks = (line + b"\n" for line in lines)
+        chunks: Iterator[bytes] = (line + b"\n" for line in lines)
+        if told:
+            chunks = chain(chunks, [actor.say(told, time) + b"\n"])
         return _publish(target, chunks, plan.source, plan.changes.blobs)
     finally:
         os.close(fd)
@@ -237,6 +254,8 @@ def _copy_file(source: Path, target: Path) -> None:
 
 def _carry(source: Path, target: Path, digests: frozenset[str] | None) -> Path | None:
     """Bring the pictures' files along; the new folder, None when there is nothing to bring."""
+    if digests is not None and not digests:
+        return None
     old, new = source.with_suffix(".blobs"), target.with_suffix(".blobs")
     wanted = sorted(_wanted(old, digests))
     if not wanted:
@@ -255,8 +274,6 @@ def _carry(source: Path, target: Path, digests: frozenset[str] | None) -> Path |
 
 def _wanted(folder: Path, digests: frozenset[str] | None) -> Iterator[str]:
     """Names in the parent's blobs folder: a digest and an ending, and a regular file of its own."""
-    if digests is not None and not digests:
-        return
     with contextlib.suppress(FileNotFoundError, NotADirectoryError), os.scandir(folder) as found:
         for entry in found:
             digest = entry.name.partition(".")[0]

@@ -12,31 +12,39 @@ import pytest
 ROOT = Path(__file__).parent.parent
 FLOORS = [
     "errors records text secrets framing conversation spread append index life formats "
-    "commands diffs why why.errors why.prose seal notice density pace sieve hit crew matching",
-    "codec paths pairing family branch agents status errorline alarm usage figures answers "
+    "commands diffs why why.errors why.prose seal notice density pace sieve hit crew matching displays plainshell "
+    "supervise supervise.order supervise.linux supervise.elsewhere "
+    "dialects through dialects.lines "
+    "terminal outflow keypress",
+    "supervise.system stopline acts codec paths pairing family branch agent status errorline alarm usage figures answers "
     "formats.tokens query",
-    "telling stream splice blobs why.failures formats.native_encode formats.parts "
-    "formats.claude_life formats.claude_subagents demo.script stats_page",
-    "formats.base writer demo.night outcome why.facts",
-    "session compare contrast window plan recorder formats.native_actor formats.chat_actor "
+    "supervise.tree supervise.birth relay agentfile knowing shellfiles telling stream splice blobs why.failures formats.native_encode formats.parts "
+    "formats.claude_life formats.claude_subagents demo.script demo.work stats_page "
+    "masked dialects.base",
+    "supervise.runs supervise.place agents formats.base writer demo.night outcome why.facts "
+    "dialects.table dialects.plain dialects.blocks",
+    "supervise.handle filecalls session compare contrast window plan recorder formats.native_actor formats.chat_actor "
     "formats.claude_blocks formats.codex_items formats.claude_usage formats.pi_usage "
-    "formats.pi_entries stats demo why.calls why.work needle",
-    "ways why.judge",
-    "marks facing numbering regions matcher why.reading formats.native formats.chat "
-    "formats.claude_events formats.codex_events demo.agent",
+    "formats.pi_entries stats demo why.calls why.work needle "
+    "dialects.sse dialects.text dialects.guess",
+    "note touched repository ways why.judge recording dialects.answers",
+    "stale marks facing numbering regions matcher why.reading formats.native formats.chat "
+    "formats.claude_events formats.codex_events dialects.anthropic_sse dialects.openai_sse "
+    "dialects.claude_stream_json dialects.codex_exec_json",
     "shown why.answer finders formats.claude_ends formats.codex formats.pi",
     "formats.claude why.said stretched",
     "formats.table",
     "source",
     "listing sides newlog counting halves reader why.look intake measure",
-    "survey facts numbers follower vigil",
-    "follow forks repairs search",
-    "resume wide",
-    "commands.common",
-    "commands.rows",
+    "onward pictures survey facts numbers follower vigil",
+    "turns closing carry demo.agent follow forks repairs search",
+    "transcript resume lend ended wide",
+    "handover",
+    "supervise.output commands.common",
+    "supervise.run commands.rows",
     "commands.list commands.show commands.check commands.fork commands.repair commands.resume "
-    "commands.demo commands.why commands.search commands.follow commands.replay commands.stats "
-    "commands.compare",
+    "commands.agents commands.demo commands.why commands.search commands.follow commands.replay commands.stats "
+    "commands.compare commands.stop commands.stale commands.record",
     "cli",
     "__main__",
 ]

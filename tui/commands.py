@@ -12,10 +12,13 @@ from typing import NamedTuple
 LIST, TIMELINE, DETAIL = "list", "timeline", "detail"
 PANES = (LIST, TIMELINE, DETAIL)
 WHY, SEARCH, REPLAY, STATS, COMPARE = "why", "search", "replay", "stats", "compare"
-SHEETS = (WHY, SEARCH, REPLAY, STATS, COMPARE)
+HANDOVER = "handover"
+SHEETS = (WHY, SEARCH, REPLAY, STATS, COMPARE, HANDOVER)
 """Screens of their own in front of the panes."""
 EVERYWHERE = PANES + SHEETS
 _LOG = (TIMELINE, DETAIL)
+_CHOSEN = tuple(where for where in EVERYWHERE if where != HANDOVER)
+"""Where there is a row under a cursor."""
 
 
 class Command(NamedTuple):
@@ -54,7 +57,7 @@ def _commands() -> Iterator[Command]:
     )
 
     yield Command(
-        "open", ("enter",), "open", "Into the row: list, timeline, detail", panes, EVERYWHERE
+        "open", ("enter",), "open", "Into the row: list, timeline, detail", panes, _CHOSEN
     )
     yield Command("leave", ("escape",), "back", "One step out; never quits", panes, EVERYWHERE)
     yield Command("pane_left", ("h", "left"), "left", "Pane to the left", panes)
@@ -105,9 +108,9 @@ def _commands() -> Iterator[Command]:
     yield Command("less", ("-",), "less", "Less of everything: folds", look, _LOG)
     yield Command("more", ("+", "="), "more", "More of everything: unfolds", look, _LOG)
     yield Command("detail_down", ("J",), "detail down", "Scroll the detail down", look,
-                  (*_LOG, SEARCH))  # fmt: skip
+                  (*_LOG, SEARCH, HANDOVER))  # fmt: skip
     yield Command("detail_up", ("K",), "detail up", "Scroll the detail up", look,
-                  (*_LOG, SEARCH))  # fmt: skip
+                  (*_LOG, SEARCH, HANDOVER))  # fmt: skip
     yield Command("toggle_raw", ("x",), "raw", "The record as it stands in the log", look, _LOG)
     for key, name, what in (
         ("1", "shown", "The row as it reads"), ("2", "raw", "The record as it stands in the log"),
@@ -126,7 +129,10 @@ def _commands() -> Iterator[Command]:
     yield Command("turn_bell", ("B",), "bell", "Ring when this run stops; again: notify, off", look)
 
     yield Command("fork", ("f",), "fork", "A new log that ends at this row", act)
-    yield Command("repair", ("r",), "repair", "A new log in which every open call is closed", act)
+    yield Command("hand_over", ("r",), "hand over", "An agent goes on, from a repaired log", act)
+    yield Command("stop_now", ("S S",), "stop at once",
+                  "Kill what was handed over, and all that it started", act)  # fmt: skip
+    yield Command("stop_gently", ("S i",), "interrupt", "Interrupt it; killed after 2 s", act)
     for key, name, what in (
         ("y", "row", "the row"), ("c", "command", "the command of the call"),
         ("j", "JSON", "the record's JSON"), ("i", "id", "the session's id"),
@@ -148,7 +154,8 @@ def _sheet_commands() -> Iterator[Command]:
 
     yield Command("next_row", ("tab",), "next", "Next statement with a row", move, (WHY,))
     yield Command("fork", ("f",), "fork", "Fork before what went wrong", act, (WHY,))
-    yield Command("repair", ("r",), "repair", "Close the open calls in a new log", act, (WHY,))
+    yield Command("hand_over", ("r",), "hand over", "An agent goes on, from a repaired log", act,
+                  (WHY,))  # fmt: skip
     yield Command("replay", ("p",), "replay", "Replay the last ten minutes", act, (WHY,))
 
     yield Command("play", ("space",), "play", "Play or pause", play, (REPLAY,))
@@ -200,30 +207,52 @@ def _sheet_commands() -> Iterator[Command]:
     yield Command("toggle_fold", ("space",), "fold", "Show what both share, or fold it", look,
                   (COMPARE,))  # fmt: skip
 
-    yield Command("copy", ("y",), "copy", "Copy what is selected, secrets masked", act, SHEETS)
+    yield from _handover_commands()
+
+    yield Command("copy", ("y",), "copy", "Copy what is selected, secrets masked", act,
+                  tuple(where for where in SHEETS if where != HANDOVER))  # fmt: skip
+
+
+def _handover_commands() -> Iterator[Command]:
+    hand = "Hand over"
+    for id, key, name, what in (
+        ("go", "enter", "go", "Write the new log and start the agent; look at damage that waits"),
+        ("accept", "!", "accept damage", "Go on without the damaged lines"),
+        ("note", "m", "edit note", "Edit what the agent is told"),
+        ("agent", "a", "other agent", "Choose another agent"),
+        ("write", "W", "write log only", "Write the new log, and start nothing"),
+        ("diff", "d", "full diff", "Every changed record of the new log, and back"),
+        ("copy", "y", "copy command", "Copy the command, secrets masked"),
+        ("bare", "b", "bare secrets", "Show and copy secrets as they are, or masked"),
+        ("screen_or_not", "o", "headless", "On this screen, or without a terminal"),
+        ("folder", "c", "folder", "Another working directory"),
+    ):
+        yield Command(id, (key,), name, what, hand, (HANDOVER,))
 
 
 COMMANDS = (*_commands(), *_sheet_commands())
 
-HEADS = {"g": "first", "o": "only", "y": "copy"}
+HEADS = {"S": "stop", "g": "first", "o": "only", "y": "copy"}
 """Names of the sequences' heads, for the key line."""
 
 KEY_LINE = {
-    LIST: ("open", "why", "filter", "search", "o", "next_session", "fork", "repair", "replay",
+    LIST: ("open", "why", "filter", "search", "o", "next_session", "hand_over", "fork", "replay",
            "compare", "stats", "toggle_tree", "y", "zoom", "theme", "quit"),
-    TIMELINE: ("open", "next_trouble", "why", "next_user", "find", "search", "fork", "repair",
+    TIMELINE: ("open", "next_trouble", "why", "next_user", "find", "search", "hand_over", "fork",
                "replay", "o", "toggle_fold",
                "toggle_raw", "y", "goto", "toggle_follow", "toggle_clock", "next_reset", "zoom",
                "leave"),
     DETAIL: ("leave", "toggle_raw", "toggle_fold", "next_trouble", "next_user", "fork", "y",
              "zoom"),
-    WHY: ("open", "next_trouble", "fork", "repair", "replay", "copy", "leave"),
+    WHY: ("open", "next_trouble", "hand_over", "fork", "replay", "copy", "leave"),
     SEARCH: ("open", "next_log", "to_query", "any_case", "regex", "toggle_fold", "copy", "leave"),
     REPLAY: ("play", "step", "faster", "skip", "next_trouble", "next_user", "idle", "goto", "fork",
              "leave"),
     STATS: ("open", "sum_all", "copy", "leave"),
     COMPARE: ("open", "next_difference", "other_side", "toggle_fold", "choose", "filter", "copy",
               "leave"),
+    HANDOVER: ("accept", "go", "note", "agent", "write", "diff", "copy", "bare", "screen_or_not",
+               "folder", "leave"),
 }  # fmt: skip
 """The most useful commands (or sequence heads) of each focus, first things first."""
 

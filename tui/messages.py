@@ -5,6 +5,7 @@ They are compared and printed by nobody, so no code for that is made: it would b
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from textual.message import Message
@@ -61,6 +62,13 @@ class Made(Message):
 
 class NextTheme(Message):
     """The person asks the program for its next theme."""
+
+
+@dataclass(eq=False, repr=False)
+class Came(Message):
+    """A worker has come to something: what is to be done about it, on the screen's own thread."""
+
+    act: Callable[[], object]
 
 
 @dataclass(eq=False, repr=False)

@@ -58,8 +58,9 @@ def next_steps(looked: Looked, refused: dict[str, str]) -> list[Step]:
     calls = [visible(call.tool) for call in looked.why.in_flight]
     what = calls[0] if calls else f"{visible(error.tool or 'it')} failed" if error else "it"
     fork = f"fork at {at}, before {what}, and try another way" if at else "fork: the whole run"
-    close = f"close {' and '.join(calls)} as interrupted, in a new log" if calls else "repair"
-    steps = [Step("f", refused.get("fork") or fork), Step("r", refused.get("repair") or close),
+    close = f", {' and '.join(calls)} closed as interrupted" if calls else ""
+    hand = f"hand over to an agent that goes on{close}"
+    steps = [Step("f", refused.get("fork") or fork), Step("r", refused.get("hand_over") or hand),
              Step("p", "replay the last ten minutes")]  # fmt: skip
     return [step for step in steps if step.words]
 

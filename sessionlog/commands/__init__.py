@@ -13,7 +13,11 @@ COMMANDS = {
     "check": "damage, open calls, orphan results; exit 1 when there are any",
     "fork": "a new log that holds the first part of a session",
     "repair": "a new log in which every open call is closed",
+    "stale": "files that changed since the agent saw them; exit 1 when any did",
     "resume": "what hands a session over to its agent",
+    "agents": "the agents that a session can be handed to",
+    "stop": "kills what was handed over, and all it started",
+    "record": "an agent's stream from standard input, passed through and recorded",
     "demo": "a folder of telling sessions, on the screen",
 }
 """Name and what it gives. Its file is imported when the command is asked for."""

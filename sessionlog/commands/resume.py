@@ -1,16 +1,34 @@
-"""`sessionlog resume`: what hands a session over to its agent."""
+"""`sessionlog resume`: hand a session over to its agent, or say what would run."""
 
 from __future__ import annotations
 
 import argparse
 import shlex
+import sys
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from typing import Any
 
-from sessionlog import shown
-from sessionlog.commands.common import DONE, counted, found, ref, say
-from sessionlog.errors import NotPossible
-from sessionlog.reader import load
-from sessionlog.resume import plan_resume
+from sessionlog import ended, shown
+from sessionlog.commands.common import DONE, FOUND, INTERRUPTED, counted, found, ref, say
+from sessionlog.commands.rows import items_of, row_line
+from sessionlog.follower import Follower
+from sessionlog.handover import Handed, finish, prepare
+from sessionlog.intake import Start
+from sessionlog.lend import lend
+from sessionlog.onward import Onward
+from sessionlog.plan import Fork, Repair
+from sessionlog.reader import load, refusal
+from sessionlog.resume import Resume, plan_resume
+from sessionlog.secrets import mask
+from sessionlog.session import Session
+from sessionlog.stale import stale
+from sessionlog.supervise.handle import Handle, start
+from sessionlog.supervise.order import Outcome
 from sessionlog.text import visible
+
+_LOOK = 0.1
+"""Seconds between two looks at a run without a terminal."""
 
 
 def arguments(sub: argparse.ArgumentParser) -> None:
@@ -19,27 +37,137 @@ def arguments(sub: argparse.ArgumentParser) -> None:
     sub.add_argument("--at", type=counted, metavar="N", help="go on from message N")
     sub.add_argument("--agent", help="another agent than the log's own")
     sub.add_argument("--prompt", help="what the agent is told, instead of the note")
+    sub.add_argument("--cwd", metavar="DIR", help="another working directory than the session's")
+    sub.add_argument("--headless", action="store_true", help="without a terminal")
     sub.add_argument("--dry-run", action="store_true", help="only say what would run")
     sub.add_argument("--force", action="store_true", help="go on without the damaged lines")
 
 
 def run(options: argparse.Namespace) -> int:
     """Do it."""
-    session = load(found(options, options.ref).path, strict=not options.force)
-    plan = plan_resume(session, options.at, agent=options.agent, prompt=options.prompt)
-    if not options.dry_run:
-        raise NotPossible("starting an agent is not built in yet: --dry-run tells what to run")
-    answer = {
+    session = load(found(options, options.ref).path)
+    plan = plan_resume(
+        session, options.at, agent=options.agent, prompt=options.prompt,
+        staleness=stale(session), screen=_has_screen(options), cwd=options.cwd,
+    )  # fmt: skip
+    _check(session, plan, options.force)
+    if options.dry_run:
+        _tell(plan, options.json)
+        return DONE
+    handed = prepare(session, plan, force=options.force)
+    try:
+        outcome = _carried_out(handed, options.json)
+    finally:
+        finish(handed)
+    return _told(handed, outcome, options.json)
+
+
+def _has_screen(options: argparse.Namespace) -> bool:
+    return not options.headless and sys.stdin.isatty() and sys.stdout.isatty()
+
+
+def _check(session: Session, plan: Resume, force: bool) -> None:
+    """Refuse here already what the doing would refuse. Raises DamagedLog."""
+    damage = plan.plan.refused if plan.plan is not None else None
+    if plan.plan is None:  # as it stands, or carried: whatever is damaged before its end
+        last = max((r.span.line for r in session.records[-1:]), default=0)
+        lost = (d for d in session.damages if not d.mild and d.span.line < last)
+        damage = next(lost, None)
+    if damage is not None and not force:
+        raise refusal(session.path, damage)
+
+
+def _tell(plan: Resume, as_json: bool) -> None:
+    if as_json:
+        say([shown.json_line(_answer(plan))])
+        return
+    # newlines as they are: the line is there to be pasted
+    say([visible(shlex.join(plan.argv), newlines=True), f"  in {visible(plan.cwd)}"])
+    if plan.plan is not None or plan.carried:
+        say([f"  after writing {_what(plan)}: {visible(plan.log)}"])
+    say([f"  missing: {visible(what)}" for what in plan.missing])
+    for file in plan.changed_files:
+        say([f"  {file.how}: {visible(file.shown)}"])
+    if plan.note not in plan.argv:
+        say([visible(plan.note, newlines=True)])
+
+
+def _what(plan: Resume) -> str:
+    if isinstance(plan.plan, Fork):
+        return f"a fork at {plan.plan.at}"
+    return "the repair" if isinstance(plan.plan, Repair) else "the conversation to a new log in"
+
+
+def _answer(plan: Resume) -> dict[str, Any]:
+    changed = [{"path": f.path, "how": f.how, "since": f.since} for f in plan.changed_files]
+    return {
         "argv": list(plan.argv), "cwd": plan.cwd, "log": plan.log, "note": plan.note,
-        "changed_files": list(plan.changed_files),
+        "changed_files": changed, "missing": list(plan.missing),
     }  # fmt: skip
-    if options.json:
-        say([shown.json_line(answer)])
+
+
+def _carried_out(handed: Handed, as_json: bool) -> Outcome:
+    order = handed.order
+    what = visible(shlex.join(mask(word) for word in order.argv))
+    print(f"{what}\n  in {visible(order.cwd)}, log {visible(order.log)}", file=sys.stderr)
+    if order.screen:
+        return lend(order, order.agent)
+    print(f"  ctrl+c or `sessionlog stop {order.session}` stops it", file=sys.stderr, flush=True)
+    onward = Onward(order.log, order.session)
+    with closing(start(order)) as handle:
+        return _watched(handle, onward, quiet=as_json)
+
+
+def _watched(handle: Handle, onward: Onward, *, quiet: bool) -> Outcome:
+    """Print the rows of its log as they come, until it has ended; ctrl+c stops it."""
+    with _rows(onward, quiet) as look:
+        try:
+            while (outcome := handle.wait(_LOOK)) is None:
+                look()
+        except KeyboardInterrupt:
+            handle.stop()
+            outcome = handle.wait()
+            assert outcome is not None
+        look()
+        return outcome
+
+
+@contextmanager
+def _rows(onward: Onward, quiet: bool) -> Iterator[Any]:
+    """A function that prints what is new in the log that the run writes."""
+    follower: Follower | None = None
+
+    def look() -> None:
+        nonlocal follower
+        if quiet:
+            return
+        if follower is None and (path := onward.where()) is not None:
+            follower = Follower(path, Start())
+        while follower is not None:
+            batch = follower.look()
+            for item in items_of(batch.records, batch.steps, batch.damages):
+                if (item["line"] or 0) > onward.before(follower.path):
+                    say([row_line(item, comes=True)])
+            if not batch.behind:
+                break
+
+    try:
+        yield look
+    finally:
+        if follower is not None:
+            follower.close()
+
+
+def _told(handed: Handed, outcome: Outcome, as_json: bool) -> int:
+    order = handed.order
+    if as_json:
+        how = {"exit": outcome.code, "signal": outcome.signal, "stopped": outcome.stopped,
+               "killed": outcome.killed, "began": outcome.began, "ended": outcome.ended}  # fmt: skip
+        say([shown.json_line(_answer(handed.resume) | how)])
     else:
-        # newlines as they are: the line is there to be pasted
-        say([visible(shlex.join(plan.argv), newlines=True), f"  in {visible(plan.cwd)}"])
-        if plan.plan is not None:
-            say([f"  after writing {visible(plan.log)}"])
-        if plan.note not in plan.argv:
-            say([visible(plan.note, newlines=True)])
-    return DONE
+        print(ended.said(order.agent, outcome), file=sys.stderr)
+        for line in ended.last_words(outcome):
+            print(f"  {line}", file=sys.stderr)
+    if outcome.stopped == "person":
+        return INTERRUPTED
+    return DONE if outcome.code == 0 and not outcome.stopped else FOUND

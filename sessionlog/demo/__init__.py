@@ -14,6 +14,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from sessionlog.demo.night import make_night
+from sessionlog.demo.work import make_work
 from sessionlog.errors import NotPossible
 
 
@@ -29,7 +30,9 @@ def make(folder: str | os.PathLike[str] | None = None, now: datetime | None = No
         if place.exists() and (not place.is_dir() or any(place.iterdir())):
             raise NotPossible(f"{place}: not empty; name a new folder, or leave --dir out")
         place.mkdir(parents=True, exist_ok=True, mode=0o700)
-        make_night(place, now or datetime.now(UTC))
+        morning = now or datetime.now(UTC)
+        make_work(place / "home", morning)
+        make_night(place, morning, str((place / "home").absolute()))
     except OSError as error:
         where = error.filename or folder
         raise NotPossible(f"{where}: the demo cannot be made there: {error.strerror}") from None

@@ -16,13 +16,14 @@ _FAIL = """=== RUN   TestReplayIdempotent
 --- PASS: TestReplayOrder (0.12s)
 FAIL
 exit status 1"""
-_BILLING = "/home/ana/src/billing"
+HOME = "/home/ana"
+"""Whose night it was. The native runs can be gone on with where this folder is a real one."""
 
 
-def runs(morning: datetime) -> Iterator[tuple[str, Run]]:
+def runs(morning: datetime, home: str = HOME) -> Iterator[tuple[str, Run]]:
     """(relative path, run) of each session, the evening before `morning` and after."""
     evening = morning - timedelta(hours=10)
-    yield from _migration(evening + timedelta(hours=4.2))
+    yield from _migration(evening + timedelta(hours=4.2), f"{home}/src/billing")
     for hours, tell in (
         (-0.6, _runbook),
         (-0.2, _mailer),
@@ -37,7 +38,7 @@ def runs(morning: datetime) -> Iterator[tuple[str, Run]]:
         (3.8, _checkout),
         (8.1, _changelog),
     ):
-        path, run = tell(evening + timedelta(hours=hours))
+        path, run = tell(evening + timedelta(hours=hours), f"{home}/src")
         yield path, run
 
 
@@ -53,9 +54,9 @@ def _codex(run: Codex) -> tuple[str, Run]:
     return f"codex/{run.started:%Y/%m/%d}/{run.name()}", run
 
 
-def _migration(start: datetime) -> Iterator[tuple[str, Run]]:
+def _migration(start: datetime, workdir: str) -> Iterator[tuple[str, Run]]:
     """The hero: four hours of work, the same test failing, killed inside a call."""
-    run = Native(start, "Migrate billing worker to pgx v5", _BILLING)
+    run = Native(start, "Migrate billing worker to pgx v5", workdir)
     run.user(
         "Migrate internal/billing from pgx v4 to v5. Keep every test green, do not touch the "
         "schema, commit in small steps."
@@ -167,7 +168,7 @@ def _fork(parent: Native, lines: int, parent_id: str, at: int, started: datetime
     fork = Native(
         started,
         "Migrate billing worker to pgx v5",
-        _BILLING,
+        parent.workdir,
         forkedFrom={"id": parent_id, "at": at},
     )
     fork.lines += parent.lines[1:lines]
@@ -195,8 +196,8 @@ def _fork(parent: Native, lines: int, parent_id: str, at: int, started: datetime
     return fork
 
 
-def _runbook(start: datetime) -> tuple[str, Run]:
-    run = Claude(start, "/home/ana/src/ops", "Write runbook for failover")
+def _runbook(start: datetime, src: str) -> tuple[str, Run]:
+    run = Claude(start, f"{src}/ops", "Write runbook for failover")
     run.user("Write a runbook for the database failover, with the commands we really use.")
     run.call("Glob", "docs/a.md\ndocs/b.md", pattern="docs/**/*.md")
     run.call("Bash", "2 standbys, lag 0.2s", command="./bin/pg-status --json", seconds=3)
@@ -205,8 +206,8 @@ def _runbook(start: datetime) -> tuple[str, Run]:
     return _claude(run)
 
 
-def _mailer(start: datetime) -> tuple[str, Run]:
-    run = Native(start, "Add retry budget to mailer", "/home/ana/src/mailer")
+def _mailer(start: datetime, src: str) -> tuple[str, Run]:
+    run = Native(start, "Add retry budget to mailer", f"{src}/mailer")
     run.user("Begin.")
     run.turn()
     run.call("read", "class Mailer:\n" * 80, path="mailer/send.py")
@@ -220,8 +221,8 @@ def _mailer(start: datetime) -> tuple[str, Run]:
     return _native(run)
 
 
-def _rename(start: datetime) -> tuple[str, Run]:
-    run = Claude(start, "/home/ana/src/app", "Rename Tenant to Account in all models")
+def _rename(start: datetime, src: str) -> tuple[str, Run]:
+    run = Claude(start, f"{src}/app", "Rename Tenant to Account in all models")
     run.user("Rename Tenant to Account everywhere, migrations included.")
     for number in range(1, 9):
         run.call(
@@ -239,8 +240,8 @@ def _rename(start: datetime) -> tuple[str, Run]:
     return _claude(run)
 
 
-def _protobuf(start: datetime) -> tuple[str, Run]:
-    run = Codex(start, "/home/ana/src/proto", "Regenerate protobuf stubs")
+def _protobuf(start: datetime, src: str) -> tuple[str, Run]:
+    run = Codex(start, f"{src}/proto", "Regenerate protobuf stubs")
     run.say("I'll look at how the stubs are made first.")
     run.call("ls", "buf.gen.yaml\nbuf.yaml\napi\n")
     run.call("buf generate", "", seconds=410)
@@ -248,7 +249,7 @@ def _protobuf(start: datetime) -> tuple[str, Run]:
     return _codex(run)
 
 
-def _retry_code(start: datetime) -> tuple[str, Run]:
+def _retry_code(start: datetime, src: str) -> tuple[str, Run]:
     run = Run(start, "")
     for role, content in (
         ("user", "Explain the retry code in worker.py"),
@@ -261,8 +262,8 @@ def _retry_code(start: datetime) -> tuple[str, Run]:
     return "chat/explain-retry.jsonl", run
 
 
-def _dependencies(start: datetime) -> tuple[str, Run]:
-    run = Claude(start, "/home/ana/src/app", "Nightly dependency update")
+def _dependencies(start: datetime, src: str) -> tuple[str, Run]:
+    run = Claude(start, f"{src}/app", "Nightly dependency update")
     run.user("Update all dependencies that have a patch release; open one commit each.")
     run.api_error(
         "Invalid API key · Fix external API key · 401 invalid x-api-key", "authentication_failed"
@@ -270,8 +271,8 @@ def _dependencies(start: datetime) -> tuple[str, Run]:
     return _claude(run)
 
 
-def _bisect(start: datetime) -> tuple[str, Run]:
-    run = Native(start, "Bisect the slow start of the CLI", "/home/ana/src/cli")
+def _bisect(start: datetime, src: str) -> tuple[str, Run]:
+    run = Native(start, "Bisect the slow start of the CLI", f"{src}/cli")
     run.user("Begin.")
     for number in range(1, 15):
         run.turn()
@@ -296,8 +297,8 @@ def _bisect(start: datetime) -> tuple[str, Run]:
     return _native(run)
 
 
-def _merge_queue(start: datetime) -> tuple[str, Run]:
-    run = Codex(start, "/home/ana/src/ci", "Port CI to the merge queue")
+def _merge_queue(start: datetime, src: str) -> tuple[str, Run]:
+    run = Codex(start, f"{src}/ci", "Port CI to the merge queue")
     run.say("The queue needs its own workflow file; I'll start from test.yml.")
     for number in range(1, 8):
         run.call(
@@ -312,8 +313,8 @@ def _merge_queue(start: datetime) -> tuple[str, Run]:
     return _codex(run)
 
 
-def _linter(start: datetime) -> tuple[str, Run]:
-    run = Native(start, "Make the linter pass on the legacy folder", "/home/ana/src/legacy")
+def _linter(start: datetime, src: str) -> tuple[str, Run]:
+    run = Native(start, "Make the linter pass on the legacy folder", f"{src}/legacy")
     run.user("Begin.")
     for _ in range(30):
         run.turn()
@@ -328,8 +329,8 @@ def _linter(start: datetime) -> tuple[str, Run]:
     return _native(run)
 
 
-def _invoices(start: datetime) -> tuple[str, Run]:
-    run = Native(start, "Backfill invoice PDFs for 2024", "/home/ana/src/pdf")
+def _invoices(start: datetime, src: str) -> tuple[str, Run]:
+    run = Native(start, "Backfill invoice PDFs for 2024", f"{src}/pdf")
     run.user("Begin.")
     for month in range(1, 9):
         run.turn()
@@ -355,8 +356,8 @@ def _invoices(start: datetime) -> tuple[str, Run]:
     return _native(run)
 
 
-def _checkout(start: datetime) -> tuple[str, Run]:
-    run = Claude(start, "/home/ana/src/shop", "Fix flaky checkout e2e, shard 2")
+def _checkout(start: datetime, src: str) -> tuple[str, Run]:
+    run = Claude(start, f"{src}/shop", "Fix flaky checkout e2e, shard 2")
     run.user("Shard 2 of the checkout e2e suite is flaky. Find out why and fix it.")
     run.call("Bash", "1 flaky, 63 passed", command="npx playwright test --shard=2/4", seconds=180)
     run.call("Read", "1\ttest('pays')\n" * 120, file_path="e2e/checkout.spec.ts")
@@ -372,8 +373,8 @@ def _checkout(start: datetime) -> tuple[str, Run]:
     return _claude(run)
 
 
-def _changelog(start: datetime) -> tuple[str, Run]:
-    run = Codex(start, "/home/ana/src/app", "Changelog for 4.2 from merged pull requests")
+def _changelog(start: datetime, src: str) -> tuple[str, Run]:
+    run = Codex(start, f"{src}/app", "Changelog for 4.2 from merged pull requests")
     run.call("gh pr list --state merged --limit 80", "80 rows\n", seconds=6)
     run.say("Eighty pull requests, nineteen of them for users. I'll group them by area.")
     run.call("cat > CHANGELOG.md <<'EOF'\n## 4.2\nEOF", "", seconds=2)
@@ -387,6 +388,6 @@ def _changelog(start: datetime) -> tuple[str, Run]:
     return _codex(run)
 
 
-def make_night(folder: Path, morning: datetime) -> list[Path]:
+def make_night(folder: Path, morning: datetime, home: str = HOME) -> list[Path]:
     """Write the night's logs into `folder`; gives their paths, oldest first."""
-    return [run.write(folder / path) for path, run in runs(morning)]
+    return [run.write(folder / path) for path, run in runs(morning, home)]

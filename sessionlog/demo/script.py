@@ -64,7 +64,7 @@ class Native(Run):
         self._iteration = 0
         self._held: list[dict[str, Any]] = []
         body = {"id": self.id, "task": task, "model": "glm-5.2", "provider": "zai",
-                "driver": "zai", "workdir": workdir, **meta}  # fmt: skip
+                "driver": "demo", "workdir": workdir, **meta}  # fmt: skip
         self.put({"kind": "meta", "at": self.at(), "meta": body})
 
     def message(self, type: str, text: str, **more: Any) -> None:

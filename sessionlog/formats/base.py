@@ -179,6 +179,9 @@ class Actor(Protocol):
     def renew(self, parts: Iterable[Part], birth: Birth) -> Iterator[bytes]:
         """The lines of the new log: only what must change is changed, inside the bytes."""
 
+    def say(self, text: str, at: str) -> bytes:
+        """The line of a user's message at the end of a new log; `at` is RFC 3339, UTC."""
+
     def place(
         self, parent: str, at: int | None, now: datetime, taken: Callable[[str], bool]
     ) -> tuple[str, str]:

@@ -63,6 +63,9 @@ class ChatActor:
             if fate is not Fate.DROPPED:
                 yield data
 
+    def say(self, text: str, at: str) -> bytes:
+        return codec.dumps({"role": "user", "content": text})
+
     def place(
         self, parent: str, at: int | None, now: datetime, taken: Callable[[str], bool]
     ) -> tuple[str, str]:

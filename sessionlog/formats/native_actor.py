@@ -12,9 +12,10 @@ from datetime import datetime
 
 from sessionlog import codec, splice
 from sessionlog.formats.base import Birth, Fate, Part
+from sessionlog.formats.native_encode import encode
 from sessionlog.framing import Line
 from sessionlog.paths import new_id
-from sessionlog.records import OpenCall
+from sessionlog.records import Message, OpenCall
 
 _SIX = ("id", "task", "model", "provider", "driver", "workdir")
 
@@ -64,6 +65,9 @@ class NativeActor:
             yield _new_meta(birth, values)
             yield from before
         yield from (data for data, fate in rest if fate is not Fate.DROPPED)
+
+    def say(self, text: str, at: str) -> bytes:
+        return encode(Message("user", text), at).removesuffix(b"\n")
 
     def place(
         self, parent: str, at: int | None, now: datetime, taken: Callable[[str], bool]

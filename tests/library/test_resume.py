@@ -10,8 +10,10 @@ import build
 import pytest
 
 from sessionlog.errors import LogInUse, NotPossible
+from sessionlog.forks import apply_fork
 from sessionlog.plan import Fork, Repair
 from sessionlog.reader import load
+from sessionlog.records import Status
 from sessionlog.repairs import repair
 from sessionlog.resume import Resume, plan_resume
 
@@ -24,16 +26,19 @@ def planned(folder: Path, *lines: bytes, at: int | None = None, **more: str) -> 
     return plan_resume(load(path), at, now=NOW, environ={"HOME": str(folder)}, **more)
 
 
-def test_a_log_that_is_whole_goes_over_as_it_stands(tmp_path: Path) -> None:
+def test_what_the_agent_cannot_be_told_by_its_command_is_said_in_a_new_log(tmp_path: Path) -> None:
     plan = planned(tmp_path, *build.healthy())
-    log = str(tmp_path / f"{ID}.jsonl")
+    log = str(tmp_path / "20261130-220010.jsonl")
     assert (plan.argv, plan.cwd, plan.log) == (("zot", "--resume", log), "/srv/app", log)
-    assert plan.plan is None
+    assert isinstance(plan.plan, Fork) and plan.told
+    new = load(apply_fork(plan.plan, told=plan.note))
+    assert (new.history[-1].message.type, new.history[-1].message.text) == ("user", plan.note)
+    assert new.result is None
 
 
 def test_an_open_call_is_closed_in_a_new_log_and_told(tmp_path: Path) -> None:
     plan = planned(tmp_path, build.meta(), build.request("c1", "bash", '{"command":"make"}'))
-    assert isinstance(plan.plan, Repair)
+    assert plan.plan is not None and [call.call_id for call in plan.plan.closed] == ["c1"]
     assert plan.log == str(tmp_path / "20261130-220010.jsonl")
     assert plan.argv[-1] == plan.log
     assert os.listdir(tmp_path) == [f"{ID}.jsonl"]
@@ -50,8 +55,48 @@ def test_a_call_that_only_events_tell_of_is_told_too(tmp_path: Path) -> None:
         tmp_path, build.meta(), build.message("user", "go"),
         build.event("toolCallStart", 5, tool="bash", text='{"command":"make test"}'),
     )  # fmt: skip
-    assert plan.plan is None
     assert plan.note.endswith("check before repeating:\n- bash: make test")
+
+
+def test_an_agent_that_is_told_by_its_command_gets_the_log_as_it_stands(tmp_path: Path) -> None:
+    mine = config(tmp_path, 'argv = ["mine", "{log}", "{prompt}"]')
+    plan = planned(tmp_path, *build.healthy(), agent=mine)
+    assert (plan.plan, plan.log, plan.told) == (None, str(tmp_path / f"{ID}.jsonl"), False)
+    broken = [build.meta(), build.request("c1")]
+    assert isinstance(planned(tmp_path, *broken, agent=mine).plan, Repair)
+
+
+def test_an_agent_that_appends_gets_a_new_log_without_the_ending(tmp_path: Path) -> None:
+    mine = config(tmp_path, 'argv = ["mine", "{log}", "{prompt}"]\nappends = true')
+    plan = planned(tmp_path, *build.healthy(), agent=mine)
+    assert isinstance(plan.plan, Fork)
+    assert load(apply_fork(plan.plan)).status is Status.UNFINISHED
+
+
+def test_what_is_missing_is_said_with_what_to_do(tmp_path: Path) -> None:
+    mine = config(tmp_path, 'argv = ["no-such-program", "{log}", "{prompt}"]')
+    plan = planned(tmp_path, *build.healthy(), agent=mine)
+    program, folder = plan.missing
+    assert program.startswith("no-such-program: no such program on PATH")
+    assert folder.startswith("/srv/app: no such folder")
+    there = planned(tmp_path, *build.healthy(), agent=mine, cwd=str(tmp_path))
+    assert there.missing == (program,) and there.cwd == str(tmp_path)
+
+
+def test_an_agent_that_cannot_be_told_at_all_is_known_to_be_so(tmp_path: Path) -> None:
+    head = {"timestamp": build.at(), "type": "session_meta", "payload": {"id": "s1", "cwd": "/"}}
+    path = build.log(tmp_path / "rollout-x-s1.jsonl", [build.line(head)])
+    config(tmp_path, 'argv = ["mine", "{id}"]')
+    plan = plan_resume(load(path), agent="mine", now=NOW, environ={"HOME": str(tmp_path)})
+    assert plan.untold and plan.note not in plan.argv
+
+
+def config(folder: Path, agent: str) -> str:
+    """Describe an agent "mine"; gives its name."""
+    path = folder / ".config" / "sessionlog" / "agents.toml"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(f"[agents.mine]\n{agent}\n")
+    return "mine"
 
 
 def test_an_agent_that_closes_its_own_calls_is_told_of_them(tmp_path: Path) -> None:
@@ -92,22 +137,18 @@ def test_what_is_told_holds_no_secret_and_no_control_character(tmp_path: Path) -
 
 
 def test_another_agent_of_ones_own_is_told_what_one_says(tmp_path: Path) -> None:
-    config = tmp_path / ".config" / "sessionlog" / "agents.toml"
-    config.parent.mkdir(parents=True)
-    config.write_text('[agents.mine]\nargv = ["mine", "{id}", "-C", "{workdir}", "{prompt}"]\n')
+    config(tmp_path, 'argv = ["mine", "{id}", "-C", "{workdir}", "{prompt}"]')
     plan = planned(tmp_path, *build.healthy(), agent="mine", prompt="Do less.")
     assert plan.argv == ("mine", ID, "-C", "/srv/app", "Do less.")
-    assert plan.note not in plan.argv
+    assert plan.note == "Do less."
     assert planned(tmp_path, *build.healthy(), agent="mine").argv[-1].startswith("You go on")
 
 
 def test_what_cannot_be_is_refused(tmp_path: Path) -> None:
     with pytest.raises(NotPossible, match="no agent 'none'; there are claude"):
         planned(tmp_path, *build.healthy(), agent="none")
-    with pytest.raises(NotPossible, match="its own sessions only"):
+    with pytest.raises(NotPossible, match="goes on with claude logs only"):
         planned(tmp_path, *build.healthy(), agent="claude")
-    with pytest.raises(NotPossible, match="takes no prompt"):
-        planned(tmp_path, *build.healthy(), prompt="x")
 
 
 def test_a_running_session_is_not_handed_over(tmp_path: Path) -> None:
@@ -123,5 +164,6 @@ def test_a_running_session_is_not_handed_over(tmp_path: Path) -> None:
 def test_a_repaired_log_goes_over_as_it_stands(tmp_path: Path) -> None:
     path = build.log(tmp_path / f"{ID}.jsonl", [build.meta(), build.request("c1")])
     new = repair(path, now=NOW - timedelta(days=1))
-    plan = plan_resume(load(new), now=NOW, environ={})
+    config(tmp_path, 'argv = ["mine", "{log}", "{prompt}"]')
+    plan = plan_resume(load(new), agent="mine", now=NOW, environ={"HOME": str(tmp_path)})
     assert (plan.log, plan.plan) == (str(new), None)

@@ -43,6 +43,8 @@ class Actions:
     def __init__(self, browser: Browser) -> None:
         self._at = browser
         self._filter_was = ""
+        self._asked = False
+        """Was it said that leaving stops what was handed over?"""
 
     def run(self, command: Command) -> None:
         """Do it, or say why not. Nothing while a dialog is in front: the palette may ask twice."""
@@ -68,8 +70,10 @@ class Actions:
     def refused(self, id: str) -> str:
         """Why the command cannot act now; "" when it can."""
         at = self._at
-        if id in ("fork", "repair"):
+        if id in ("fork", "hand_over"):
             return self._not_acting(id)
+        if id in ("stop_now", "stop_gently"):
+            return at.hands.refused(self._target)
         if id in _NEEDS_LOG and self._target is None:
             return f"{id}: no session is selected"
         if id in _NEEDS_LOG and self._target and self._target.status is None:
@@ -90,20 +94,20 @@ class Actions:
             return "follow: nothing writes to this log now"
         return ""
 
-    def _not_acting(self, what: str) -> str:
+    def _not_acting(self, id: str) -> str:
         from sessionlog.formats.table import named
 
-        entry = self._target
+        entry, what = self._target, id.replace("_", " ")
         if entry is None:
             return f"{what}: no session is selected"
         if entry.status is None:
             return f"{what}: this is no session log"
         form = named(entry.format)
-        if form is None or form.actor is None:
-            done = "forked" if what == "fork" else "repaired"
+        if form is None or (form.actor is None and id == "fork"):
+            done = "forked" if id == "fork" else "handed over"
             return f"{what}: {entry.format} logs cannot be {done} yet"
-        if what == "repair" and entry.status is Status.RUNNING:
-            return "repair: its writer is alive; stop it first, or fork instead"
+        if id == "hand_over" and entry.status is Status.RUNNING:
+            return "hand over: its writer is alive; stop it first, or fork instead"
         return ""
 
     @property
@@ -358,15 +362,11 @@ class Actions:
         """Preview a fork after message `at`, else at a row, else at the end."""
         from tui.screens.fork import ForkDialog
 
-        self._at.app.push_screen(ForkDialog(entry, row, self._at.now, at), self._at.made)
+        def hand_over(cut: int) -> None:
+            self._at.sheets.hand_over(entry, cut)
 
-    def repair(self) -> None:
-        """Preview a repair."""
-        from tui.screens.repair import RepairDialog
-
-        entry = self._target
-        if entry is not None:
-            self._at.app.push_screen(RepairDialog(entry, self._at.now), self._at.made)
+        dialog = ForkDialog(entry, row, self._at.now, at, hand_over=hand_over)
+        self._at.app.push_screen(dialog, self._at.made)
 
     def turn_bell(self) -> None:
         """Ring when the run stops or falls silent, tell the desktop too, or neither."""
@@ -432,5 +432,11 @@ class Actions:
         self._at.app.push_screen(Help())
 
     def quit(self) -> None:
-        """Leave."""
+        """Leave. A run that was handed over ends with us, so that is asked once."""
+        live = self._at.hands.live if "hands" in vars(self._at) else 0
+        if live and not self._asked:
+            self._asked = True
+            goes = "a run goes on" if live == 1 else f"{live} runs go on"
+            self._at.status.answer(f"{goes} that was handed over here: q again stops it and leaves")
+            return
         self._at.app.exit()

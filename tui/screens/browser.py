@@ -10,6 +10,7 @@ import os
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from textual import events, on
@@ -17,7 +18,7 @@ from textual.app import ComposeResult
 from textual.layout import Layout
 from textual.widget import Widget
 
-from sessionlog.listing import glance, ordered
+from sessionlog.listing import glance, ordered, with_life
 from sessionlog.records import Entry, Status
 from sessionlog.window import Log
 from tui import commands, messages, workers
@@ -44,6 +45,7 @@ from tui.widgets.timeline_view import TimelineView
 from tui.widgets.top_bar import TopBar
 
 if TYPE_CHECKING:
+    from tui.handing import Handing
     from tui.widgets.prompt import Prompt
 
 _REST = 0.06
@@ -176,14 +178,30 @@ class Browser(Frame[None]):
     @on(messages.Made)
     def _made(self, message: messages.Made) -> None:
         """A fork or a repair is in the list at once, and selected."""
-        entry = glance(message.path)
+        self.show(message.path)
+        self.status.answer(message.said)
+
+    @on(messages.Came)
+    def _came(self, message: messages.Came) -> None:
+        message.act()
+
+    def show(self, path: str) -> None:
+        """Have a log that is new or changed in the list, selected and open."""
+        (entry,) = with_life([glance(path)])
         self._known[entry.path] = entry
         self.view = replace(self.view, has_list=True)
         self.sessions.set_filter(state="", text="")
         self._list()
         self.sessions.select(entry.path)
         self.open(entry)
-        self.status.answer(message.said)
+        self.renewed(entry.path)
+
+    @cached_property
+    def hands(self) -> Handing:
+        """What was handed over from here; loaded when it is asked for."""
+        from tui.handing import Handing
+
+        return Handing(self)
 
     # -- what is open --------------------------------------------------------------------------
 

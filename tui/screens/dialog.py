@@ -151,7 +151,7 @@ def framed(title: str, lines: list[Line], width: int) -> list[Line]:
     top: list[Piece] = [("┌─ ", "accent"), (title, "accent bold"), (f" {'─' * rest}┐", "accent")]
     made = [Line(top, tint="panel")]
     for line in lines:
-        tint = line.tint if line.tint.startswith("tint") else "panel"
+        tint = line.tint if line.tint.startswith(("tint", "sel")) else "panel"
         inner = [("│ ", "accent"), *fitted(line, width - 4), (" │", "accent")]
         made.append(Line(inner, tint=tint))
     made.append(Line([("└" + "─" * (width - 2) + "┘", "accent")], tint="panel"))

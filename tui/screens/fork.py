@@ -1,36 +1,144 @@
-"""The fork dialog: what the new log would hold, and where the cut may move."""
+"""The fork dialog: what the new log would hold, and where the cut may move.
+
+Reading and writing run in a worker; nothing is written before `enter`, and where the log is
+damaged before its end not before `!` either.
+"""
 
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import datetime
+from typing import TYPE_CHECKING
 
+from textual import on
+from textual.message import Message
+
+from sessionlog.errors import DamagedLog, SessionLogError
+from sessionlog.reader import load
 from sessionlog.records import Entry
 from sessionlog.session import Session
-from tui import previews
+from sessionlog.text import visible, wrap
+from tui import messages, previews
 from tui.lines import Line
 from tui.previews import count, field
 from tui.rows import Row
-from tui.screens.plan import PlanDialog
+from tui.screens.dialog import Dialog
+from tui.signs import SIGNS
+from tui.workers import guarded
+
+if TYPE_CHECKING:
+    from sessionlog.plan import Fork
 
 _LOW = 20
 """Rows of a terminal below which the dialog shows fewer rows of the log."""
 
 
-class ForkDialog(PlanDialog):
-    """`enter` forks; `j k` move the cut, `u U` to a user turn."""
+class ForkDialog(Dialog):
+    """`enter` forks; `j k` move the cut, `u U` to a user turn; `r` forks and hands over."""
 
-    doing = "fork"
+    @dataclass
+    class Loaded(Message):
+        """The whole log was read."""
+
+        session: Session
+
+    @dataclass
+    class Refused(Message):
+        """The library would not: why, and whether `!` makes it go on."""
+
+        why: str
+        damaged: bool = False
+
+    @dataclass
+    class Written(Message):
+        """The new log is there."""
+
+        path: str
 
     def __init__(
-        self, entry: Entry, row: Row | None, now: datetime | None = None, at: int = 0
+        self,
+        entry: Entry,
+        row: Row | None,
+        now: datetime | None = None,
+        at: int = 0,
+        *,
+        hand_over: Callable[[int], None] | None = None,
     ) -> None:
-        """Begins with a cut after message `at`; 0: at the row, or the end where there is none."""
-        super().__init__(entry, now)
-        self._row = row
-        self._at = at
+        """Begins with a cut after message `at`; 0: at the row, or the end where there is none.
 
-    def planned(self, session: Session) -> previews.Plan:
+        `now` names the new log; None: the time it is planned, and again when it is written.
+        `hand_over` is told of the cut at which an agent shall go on.
+        """
+        super().__init__()
+        self.entry, self.now = entry, now
+        self._row, self._at = row, at
+        self._hand_over = hand_over
+        self._session: Session | None = None
+        self._plan: Fork | None = None
+        self._problem = ""
+        self._asks = False
+        """The log is damaged before its end: `!` goes on without the damaged lines."""
+        self._force = False
+        self._busy = f"reading the log of “{visible(entry.title or entry.id)[:60]}” …"
+
+    # -- reading and writing -------------------------------------------------------------------
+
+    def on_mount(self) -> None:
+        """Read the log."""
+        path = self.entry.path
+        self._work("reading for a fork", lambda: self.Loaded(load(path)))
+
+    def _write(self) -> Message:
+        from sessionlog.forks import fork
+
+        made = fork(self.entry.path, self._at, force=self._force, now=self.now)
+        return self.Written(str(made))
+
+    def _work(self, what: str, work: Callable[[], Message]) -> None:
+        def attempt() -> None:
+            try:
+                self.post_message(work())
+            except DamagedLog as error:
+                self.post_message(self.Refused(str(error), damaged=True))
+            except (SessionLogError, OSError) as error:
+                self.post_message(self.Refused(str(error)))
+
+        self.run_worker(lambda: guarded(what, attempt, self.post_message), thread=True,
+                        group="fork", exclusive=True, exit_on_error=False)  # fmt: skip
+
+    @on(Loaded)
+    def _loaded(self, message: Loaded) -> None:
+        self._session, self._busy = message.session, ""
+        self._renew_plan()
+
+    @on(Refused)
+    def _refused(self, message: Refused) -> None:
+        self._busy, self._problem, self._asks = "", visible(message.why), message.damaged
+        self.renew()
+
+    @on(Written)
+    def _done(self, message: Written) -> None:
+        self.dismiss(message.path)
+
+    @on(messages.Failed)
+    def _failed(self, message: messages.Failed) -> None:
+        self._busy, self._problem = "", visible(f"{message.what}: {message.error}")
+        self.renew()
+
+    def _renew_plan(self) -> None:
+        if self._session is None:
+            return
+        self._problem = ""
+        try:
+            self._plan = self._planned(self._session)
+            self._asks = self._plan.refused is not None
+        except SessionLogError as error:
+            self._plan, self._problem = None, visible(str(error))
+        self.renew()
+
+    def _planned(self, session: Session) -> Fork:
         """The plan at the cut. Raises NotPossible."""
         from sessionlog.forks import plan_fork
 
@@ -39,18 +147,27 @@ class ForkDialog(PlanDialog):
         self._at = plan.at
         return plan
 
-    def written(self, force: bool) -> str:
-        """Write the fork; gives its path."""
-        from sessionlog.forks import fork
-
-        return str(fork(self.entry.path, self._at, force=force, now=self.now))
+    # -- what is shown -------------------------------------------------------------------------
 
     @property
     def heading(self) -> str:
         """`Fork at 146`"""
         return f"Fork at {self._at}" if self._at else "Fork"
 
-    def said(self, session: Session, plan: previews.Plan, width: int) -> list[Line]:
+    def body(self, width: int) -> list[Line]:
+        """The plan, or what stands in its way."""
+        lines: list[Line] = [Line([])]
+        if self._busy:
+            return [*lines, Line([(self._busy, "fg-2")])]
+        if self._session is not None and self._plan is not None:
+            lines += self._said(self._session, self._plan, width)
+        if self._problem:
+            lines += [Line([(text, "fail")]) for text in wrap(self._problem, width, 6)]
+        elif self._waits:
+            lines += [Line([]), _damage()]
+        return lines
+
+    def _said(self, session: Session, plan: Fork, width: int) -> list[Line]:
         """Rows around the cut, what the fork holds, what it closes, where it goes."""
         low = self.size.height < _LOW + 8
         lines = previews.around(session, self._at, 2 if low else 3, 1 if low else 2, width)
@@ -68,11 +185,46 @@ class ForkDialog(PlanDialog):
             previews.parent(),
         ]
 
-    def plan_keys(self) -> list[tuple[str, str]]:
-        """Beside enter and esc."""
-        return [("j k", "move the cut"), ("u", "to a turn")]
+    def hints(self) -> list[tuple[str, str]]:
+        """What can be done now."""
+        leave = ("esc", "leave")
+        if self._plan is None or self._busy:
+            return [leave]
+        found = [("j k", "move the cut"), ("u", "to a turn"), leave]
+        if self._problem:
+            return found
+        if self._hand_over is not None:
+            found.insert(0, ("r", "fork and hand over"))
+        return [("!", "accept damage") if self._waits else ("enter", "fork"), *found]
 
-    def moved(self, session: Session, key: str) -> bool:
+    @property
+    def _waits(self) -> bool:
+        return self._asks and not self._force
+
+    # -- keys ----------------------------------------------------------------------------------
+
+    def pressed(self, key: str) -> None:
+        """Write, accept damage, hand over, or move the cut."""
+        if self._busy or self._session is None:
+            return
+        if key == "!" and self._asks:
+            self._force, self._problem = True, ""
+            self._renew_plan()
+        elif key == "enter":
+            if self._plan and not self._waits and not self._problem:
+                self._busy = "writing …"
+                self.renew()
+                self._work("writing the fork", self._write)
+        elif key == "r" and self._hand_over is not None:
+            if self._plan is not None:
+                self.dismiss(None)
+                self._hand_over(self._at)
+        elif self._moved(self._session, key):
+            self._renew_plan()
+        else:
+            self.scroll_box({"pagedown": 8, "pageup": -8}.get(key, 0))
+
+    def _moved(self, session: Session, key: str) -> bool:
         """Move the cut; False when the key does not."""
         if key in ("u", "U"):
             stops = previews.turns(session)
@@ -95,3 +247,9 @@ def _stop(stops: list[int], at: int, key: str) -> int:
     else:
         index -= 1
     return stops[min(max(index, 0), len(stops) - 1)]
+
+
+def _damage() -> Line:
+    said = (" damaged before its end: look at the rows marked ▒, then ", "bytes")
+    pieces = [SIGNS["bytes"], said, ("!", "fg-1 bold"), (" goes on without them", "bytes")]
+    return Line(pieces, tint="tint-bytes")

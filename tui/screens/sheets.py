@@ -13,6 +13,7 @@ from tui.words import seconds_of
 
 if TYPE_CHECKING:
     from sessionlog.pace import Pace
+    from tui.handover import Answer as HandoverAnswer
     from tui.screens.browser import Browser
     from tui.screens.compare import Place as ComparePlace
     from tui.screens.replay import Left
@@ -52,7 +53,7 @@ class Sheets:
         if entry is None:
             return
         tell = at.clock_of(at.timeline.clock_name)
-        refused = {id: at.actions.refused(id) for id in ("fork", "repair")}
+        refused = {id: at.actions.refused(id) for id in ("fork", "hand_over")}
         sheet = WhySheet(at.new_bar(), entry, now=lambda: at.now, clock=tell, refused=refused)
         at.app.push_screen(sheet, lambda asked: self._after_why(entry, asked))
 
@@ -64,8 +65,8 @@ class Sheets:
             self._at.timeline.go(asked.offset)
         elif asked.what == "fork":
             self._at.actions.fork_at(entry, asked.at)
-        elif asked.what == "repair":
-            self._at.actions.repair()
+        elif asked.what == "hand over":
+            self.hand_over(entry)
         elif asked.what == "replay":
             self._replay(entry, self._minutes_ago())
 
@@ -126,6 +127,38 @@ class Sheets:
             self._at.timeline.go(left.offset)
         if left.asks == "why":
             self.why()
+
+    # -- hand over -----------------------------------------------------------------------------
+
+    def hand_over(self, entry: Entry | None = None, at: int = 0) -> None:
+        """Preview what an agent would go on with: all of the session, or a fork after message
+        `at`."""
+        from tui.screens.handover import HandoverSheet
+
+        browser, entry = self._at, entry or self._target
+        if entry is not None:
+            sheet = HandoverSheet(browser.new_bar(), entry, at=at, now=lambda: browser.now,
+                                  clock=browser.timeline.clock)  # fmt: skip
+            browser.app.push_screen(sheet, lambda answer: self._handed(entry, answer))
+
+    def _handed(self, entry: Entry, answer: HandoverAnswer | None) -> None:
+        from tui.handover import Go, Look, Wrote
+
+        if isinstance(answer, Look):
+            self._show(entry)
+            self._at.timeline.go(answer.offset)
+        elif isinstance(answer, Wrote):
+            self._at.made(answer.path)
+        elif isinstance(answer, Go):
+            self._at.hands.go(answer)
+
+    def stop_now(self) -> None:
+        """Kill what was handed over, at once."""
+        self._at.hands.stop(self._target)
+
+    def stop_gently(self) -> None:
+        """Interrupt it; what has not ended after a moment is killed."""
+        self._at.hands.stop(self._target, gently=True)
 
     # -- search --------------------------------------------------------------------------------
 

@@ -42,7 +42,7 @@ class Asked(NamedTuple):
     """What the person wants after reading why."""
 
     what: str
-    """row, fork, repair, replay."""
+    """row, fork, hand over, replay."""
     offset: int = -1
     """Byte of the row."""
     at: int = 0
@@ -93,7 +93,7 @@ class WhySheet(Sheet[Asked]):
         clock: Clock,
         refused: dict[str, str],
     ) -> None:
-        """`clock` tells times as the timeline does; `refused`: why fork or repair cannot act."""
+        """`clock` tells times as the timeline does; `refused`: why fork or hand over cannot act."""
         super().__init__(bar)
         self._entry, self._now, self._clock = entry, now, clock
         self._cannot = refused
@@ -182,9 +182,12 @@ class WhySheet(Sheet[Asked]):
 
     def refused(self, id: str) -> str:
         """What cannot be done with this log."""
-        if id in ("fork", "repair") and self._cannot.get(id):
+        if id in ("fork", "hand_over") and self._cannot.get(id):
             return self._cannot[id]
-        if id in ("open", "copy", "next_trouble", "fork", "repair", "replay") and not self._looked:
+        if (
+            id in ("open", "copy", "next_trouble", "fork", "hand_over", "replay")
+            and not self._looked
+        ):
             return "the log is still being read"
         return ""
 
@@ -201,9 +204,9 @@ class WhySheet(Sheet[Asked]):
         if self._looked is not None:
             self.dismiss(Asked("fork", at=fork_point(self._looked)))
 
-    def repair(self) -> None:
-        """A new log with every call closed."""
-        self.dismiss(Asked("repair"))
+    def hand_over(self) -> None:
+        """An agent goes on, every call closed."""
+        self.dismiss(Asked("hand over"))
 
     def replay(self) -> None:
         """The last ten minutes, played."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Set
 
 from sessionlog.text import width as columns_of
 from tui import commands
@@ -19,6 +19,12 @@ class KeyLine(LineWidget):
         self._where = commands.LIST
         self._head = ""
         self._fixed: tuple[tuple[str, str], ...] = ()
+        self._out: frozenset[str] = frozenset()
+
+    def leave_out(self, names: Set[str]) -> None:
+        """Commands that are not worth their room now."""
+        self._out = frozenset(names)
+        self.refresh()
 
     def tell(self, where: str, head: str = "", fixed: tuple[tuple[str, str], ...] = ()) -> None:
         """The pane with the focus, the keys of a sequence pressed so far, or keys of a prompt."""
@@ -37,6 +43,8 @@ class KeyLine(LineWidget):
     def _useful(self) -> list[list[Piece]]:
         found = []
         for name in commands.KEY_LINE[self._where]:
+            if name in self._out:
+                continue
             key, title = commands.hint(name, self._where)
             grey = bool(self._refused(name))
             styles = ("fg-3", "fg-3") if grey else ("fg-1 bold", "fg-2")

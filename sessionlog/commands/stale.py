@@ -1,0 +1,56 @@
+"""`sessionlog stale`: which files changed since the agent saw them; exit 1 when any did."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+
+from sessionlog import shown
+from sessionlog.commands.common import DONE, FOUND, counted, found, ref, say
+from sessionlog.reader import load
+from sessionlog.stale import FileNow, Staleness, note_of, stale
+from sessionlog.text import visible
+
+_SIGNS = {"changed": "~", "deleted": "-", "new": "+", "unchanged": " "}
+
+
+def arguments(sub: argparse.ArgumentParser) -> None:
+    """What it takes."""
+    ref(sub)
+    sub.add_argument("--at", type=counted, metavar="N", help="as the agent stood at message N")
+    sub.add_argument("--all", action="store_true", help="list the unchanged files too")
+
+
+def run(options: argparse.Namespace) -> int:
+    """Do it."""
+    seen = stale(load(found(options, options.ref).path), at=options.at)
+    if options.json:
+        say(shown.json_line(object_of(file)) for file in seen.files)
+    else:
+        say(_lines(seen, options.all))
+    return FOUND if seen.changed else DONE
+
+
+def object_of(file: FileNow) -> dict[str, object]:
+    """A file as `stale --json` prints it."""
+    return {
+        "path": file.path, "how": file.how, "since": shown.time_of(file.since), "by": file.by,
+        "changed_at": file.changed_at or None, "n": file.n, "wrote": file.wrote,
+        "in_context": file.in_context, "why": file.why,
+    }  # fmt: skip
+
+
+def _lines(seen: Staleness, everything: bool) -> Iterator[str]:
+    for file in seen.files if everything else seen.changed:
+        since = f"since {file.since[:16].replace('T', ' ')}" if file.since else ""
+        told = ", ".join(
+            filter(None, (file.how, visible(since), f"by {file.by}", visible(file.why)))
+        )
+        yield f"{_SIGNS[file.how]} {visible(file.shown)}  {told}"
+    same = len(seen.files) - len(seen.changed)
+    if not seen.files:
+        yield "the transcript touched no file"
+    elif same and not everything:
+        yield f"  {same} {'others' if seen.changed else 'files'} as the agent left them"
+    if seen.moved:
+        yield visible(note_of(seen)[-1])

@@ -1,0 +1,117 @@
+"""Carry a planned handing over out: write the new log and what the agent is given, then the order
+for the supervisor. `prepare` writes, `sessionlog.supervise` starts, `finish` tidies up.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+
+from sessionlog import agents
+from sessionlog.carry import carry, until
+from sessionlog.errors import NotPossible
+from sessionlog.forks import apply_fork
+from sessionlog.paths import private_folder
+from sessionlog.plan import Fork, Repair
+from sessionlog.reader import load
+from sessionlog.repairs import apply_repair
+from sessionlog.resume import Resume, files_of
+from sessionlog.session import Session
+from sessionlog.supervise.order import Order
+from sessionlog.supervise.runs import folder
+from sessionlog.transcript import anthropic_messages, openai_messages, write_messages
+
+_MESSAGES = {"messages": anthropic_messages, "messages_openai": openai_messages}
+
+
+@dataclass(frozen=True, slots=True)
+class Handed:
+    """A session that is ready to go over: everything it needs is written."""
+
+    resume: Resume
+    """The plan, with the places and the command as they came to be."""
+    order: Order
+    source: str
+    """The log that it came from."""
+    made: str | None
+    """Path of the new log; None when the log goes over as it stands."""
+    files: tuple[str, ...] = ()
+    """Made for the agent alone; `finish` removes them."""
+
+
+def prepare(
+    session: Session, plan: Resume, *, force: bool = False, now: datetime | None = None,
+    environ: Mapping[str, str] = os.environ,
+) -> Handed:  # fmt: skip
+    """Write what was planned.
+
+    `force`: leave the damaged lines out. Raises NotPossible when the program or the working
+    directory is missing (before anything is written) or something cannot be written, DamagedLog as
+    `apply_fork` does.
+    """
+    if plan.missing:
+        raise NotPossible(plan.missing[0])
+    now = now or datetime.now(UTC)
+    made = write_log(session, plan, force=force, now=now)
+    log = os.path.abspath(made or plan.log)
+    id = _id_of(log, plan)
+    files = _messages(plan, log, environ)
+    values = {"log": log, "id": id, "workdir": plan.cwd, "prompt": plan.note, **files}
+    argv = agents.fill(plan.agent, values, plan.screen)
+    order = Order(
+        argv=argv, cwd=plan.cwd, run=plan.run, session=id, log=log, source=session.path,
+        agent=plan.agent.name, screen=plan.screen and not plan.agent.output,
+        output=plan.agent.output, namespace=plan.agent.namespace,
+        closes=made is not None and plan.agent.appends and session.format == "native",
+    )  # fmt: skip
+    done = replace(plan, argv=argv, log=log, id=id)
+    return Handed(done, order, session.path, made, tuple(files.values()))
+
+
+def write_log(
+    session: Session, plan: Resume, *, force: bool = False, now: datetime | None = None
+) -> str | None:
+    """Write the new log alone; gives its path, None when the log goes over as it stands."""
+    told = plan.note if plan.told else ""
+    if plan.carried:
+        now = now or datetime.now(UTC)
+        made = carry(session, plan.log, plan.agent.name, now, at=plan.at, told=told)
+        return str(made)
+    if isinstance(plan.plan, Fork):
+        return str(apply_fork(plan.plan, force=force, told=told))
+    if isinstance(plan.plan, Repair):
+        return str(apply_repair(plan.plan, force=force))
+    return None
+
+
+def finish(handed: Handed) -> None:
+    """Remove what was made for the agent alone."""
+    for path in handed.files:
+        with contextlib.suppress(OSError):
+            os.unlink(path)
+
+
+def _id_of(log: str, plan: Resume) -> str:
+    """A log answers to its file's name where it was made here; else to the id it has."""
+    if plan.plan is None and not plan.carried:
+        return plan.id
+    if plan.plan is not None and log == os.path.abspath(plan.plan.path):
+        return plan.id
+    return os.path.basename(log).removesuffix(".jsonl")
+
+
+def _messages(plan: Resume, log: str, environ: Mapping[str, str]) -> dict[str, str]:
+    """Write the files of messages that the command names; gives them by their holes."""
+    files = files_of(plan.agent, plan.screen, plan.run, environ)
+    if not files:
+        return {}
+    session = load(log)
+    if plan.told and plan.agent.uses("prompt", plan.screen):  # it is not said twice
+        session = until(session, len(session.history) - 1)
+    private_folder(folder(environ))
+    for name, path in files.items():
+        write_messages(path, _MESSAGES[name](session))
+    return files

@@ -1,0 +1,94 @@
+"""A record without secrets: what every recorded stream goes through on its way to the disk. Pure.
+
+Whole blocks are masked, never pieces, because a key has a shape only as a whole. Arguments of calls
+are JSON inside a text, and are that still when they are masked. The end of a text that was cut off
+may be the first half of a key, which has no shape yet: there the last word goes too, when it could
+be one.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from sessionlog import codec
+from sessionlog.records import Activity, Event, Image, Message, Payload, Result
+from sessionlog.secrets import MASKED, mask, mask_value
+
+_LAST = re.compile(r"""[^\s"'\\]{1,4096}\Z""")
+_STAYS = 4
+"""Characters that are left of a last word."""
+_PLAIN = re.compile(r"[A-Za-z.,:;!?()_-]{0,24}|.{0,7}", re.DOTALL)
+"""A last word that is no half of a key: short, or not long and without a digit."""
+
+
+def masked(payload: Payload) -> Payload:
+    """The record, masked; anything but messages, events and results as it is."""
+    if isinstance(payload, Message):
+        activity = payload.activity and _activity(payload.activity)
+        return payload._replace(
+            text=_text(payload.text) if activity else mask(payload.text),
+            activity=activity,
+            images=tuple(map(_image, payload.images)),
+            extra=mask_value(dict(payload.extra)),
+        )
+    if isinstance(payload, Event):
+        text, extra = _text(payload.text), mask_value(dict(payload.extra))
+        return payload._replace(tool=mask(payload.tool), text=text, extra=extra)
+    if isinstance(payload, Result):
+        return payload._replace(
+            message=mask(payload.message),
+            error=mask(payload.error),
+            failure=None if payload.failure is None else mask_value(dict(payload.failure)),
+            extra=mask_value(dict(payload.extra)),
+        )
+    return payload
+
+
+def masked_cut(text: str) -> str:
+    """A text that was cut off in the middle, masked."""
+    text = mask(text)
+    for quote in ('"', "'"):  # a value is known to be one by its closing quote
+        closed = mask(text + quote)
+        text = closed.removesuffix(quote)
+    last = _LAST.search(text)
+    if last is None or MASKED in last[0] or _PLAIN.fullmatch(last[0]):
+        return text
+    return text[: last.start() + _STAYS] + MASKED
+
+
+def masked_json(text: str) -> str:
+    """A text that may be JSON, masked: JSON stays JSON, byte for byte where nothing was masked."""
+    plain = mask(text)
+    try:
+        value = codec.loads(text.encode("utf-8", "surrogatepass"))
+    except ValueError:
+        return plain
+    hidden = mask_value(value)
+    if plain == text and hidden == value:
+        return text
+    return codec.dumps(hidden).decode()
+
+
+def _text(text: str) -> str:
+    return masked_json(text) if text.startswith(("{", "[")) else mask(text)
+
+
+def _activity(activity: Activity) -> Activity:
+    failure: Any = activity.failure
+    return activity._replace(
+        id=mask(activity.id),
+        name=mask(activity.name),
+        arguments=masked_json(activity.arguments),
+        result=_value(activity.result),
+        failure=failure and _text(failure),
+        extra=mask_value(dict(activity.extra)),
+    )
+
+
+def _value(value: Any) -> Any:
+    return _text(value) if isinstance(value, str) else mask_value(value)
+
+
+def _image(image: Image) -> Image:
+    return image._replace(extra=mask_value(dict(image.extra)))

@@ -1,0 +1,15 @@
+"""One small process per handed-over command: it starts the command, watches it and kills all of it.
+
+    order       what is asked for, and what came of it: the lines on the control socket
+    linux       what Linux tells of processes; `elsewhere` is what other systems do, best effort
+    system      a process held so that no other can be meant by its number; the door of all signals
+    tree        everything a command started: interrupted, killed, reaped; swept by its marker
+    birth       from the supervisor to the command: session, terminal, pipes, exec
+    output      what a program without a terminal prints: its tail, and its recording
+    runs        the journal of runs, for who was not there when they began
+    run         the supervisor itself: `python -m sessionlog.supervise.run`
+    handle      the viewer's end: `start(order) -> Handle`
+
+Until the command is running a supervisor imports the standard library alone, and of that the few
+modules that load fast: a person waits for it.
+"""

@@ -1,0 +1,102 @@
+"""From the supervisor to the command: a session of its own, its terminal or pipes, then exec.
+
+A fork is safe here, for the supervisor has one thread; in the viewer, which has many, it is not.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import signal
+import termios
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from sessionlog.supervise.order import MARKER, Order
+from sessionlog.supervise.system import look
+
+UNSHARE = ("unshare", "--user", "--map-current-user", "--pid", "--fork", "--kill-child=SIGKILL")
+"""util-linux 2.36 and later: a process namespace, and the kernel ends it with this process."""
+_HEARD = ("SIGCHLD", "SIGHUP", "SIGINT", "SIGPIPE", "SIGTERM", "SIGUSR1", "SIGXFSZ")
+"""What a supervisor, or Python, does something of its own with."""
+
+
+class NotStarted(Exception):
+    """The command could not be started; in words."""
+
+
+class Child(NamedTuple):
+    """A command that runs, and the ends of its pipes that are ours; -1 where it has a terminal."""
+
+    pid: int
+    out: int
+    err: int
+
+
+def start(order: Order, environ: Mapping[str, str], slave: int) -> Child:
+    """Start the command of an order; `slave` is its end of a terminal, or -1: it is closed here.
+
+    Raises NotStarted, in words, when the system refuses; nothing runs then.
+    """
+    out = err = told_out = told_err = -1
+    if slave < 0:
+        (out, told_out), (err, told_err) = os.pipe(), os.pipe()
+        standard = (os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC), told_out, told_err)
+    else:
+        standard = (slave, slave, slave)
+    said, say = os.pipe()
+    supervisor = os.getpid()
+    pid = os.fork()
+    if pid == 0:
+        _become(order, environ, standard, say, supervisor)
+    for fd in {*standard, say}:
+        os.close(fd)
+    refused = _heard(said)
+    if refused:
+        os.waitpid(pid, 0)
+        raise NotStarted(refused)
+    return Child(pid, out, err)
+
+
+def _heard(fd: int) -> str:
+    """What the child says before it becomes the command; "" once it has: the pipe closes then."""
+    parts = []
+    while part := os.read(fd, 4096):
+        parts.append(part)
+    os.close(fd)
+    return str(json.loads(b"".join(parts))) if parts else ""
+
+
+def _become(
+    order: Order, environ: Mapping[str, str], standard: tuple[int, ...], say: int, parent: int
+) -> None:
+    """In the child: become the command. Does not come back."""
+    step = "cannot be started"
+    try:
+        signal.set_wakeup_fd(-1)
+        for name in _HEARD:
+            signal.signal(getattr(signal, name), signal.SIG_DFL)
+        os.setsid()
+        if standard[0] == standard[1]:
+            fcntl.ioctl(standard[0], termios.TIOCSCTTY, 0)
+        for number, fd in enumerate(standard):
+            os.dup2(fd, number)
+        look.die_with_parent()
+        if os.getppid() != parent:  # it ended before it was asked for
+            os._exit(127)
+        step = f"{order.cwd}: not a working directory"
+        os.chdir(order.cwd)
+        step = f"{order.argv[0]}: cannot be run"
+        argv = (*UNSHARE, *order.argv) if order.namespace else order.argv
+        os.execvpe(argv[0], argv, {**environ, **order.env, MARKER: order.run})
+    except (OSError, ValueError) as error:
+        os.write(say, json.dumps(f"{step}: {_words(error)}").encode())
+    finally:
+        os._exit(127)
+
+
+def _words(error: OSError | ValueError) -> str:
+    if isinstance(error, FileNotFoundError):
+        return "no such file, or the program that its first line names is missing"
+    return getattr(error, "strerror", "") or str(error)

@@ -1,0 +1,250 @@
+"""The viewer's end of a run: start a supervisor, tell it to stop, hear how it ended.
+
+Between the two is one socket. Whatever ends the viewer ends its side of it, and the supervisor
+kills everything: no run outlives who watches it. Nothing in here waits for a run, but `wait`.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import select
+import socket
+import struct
+import subprocess
+import sys
+import termios
+import threading
+import time
+from collections.abc import Mapping
+from contextlib import suppress
+from typing import Any
+
+from sessionlog.errors import NotPossible
+from sessionlog.supervise import order as words
+from sessionlog.supervise import runs
+from sessionlog.supervise.order import Order, Outcome, new_run
+from sessionlog.supervise.place import not_possible
+
+__all__ = ["Handle", "Order", "Outcome", "new_run", "start"]
+
+_SOON = 15.0
+"""Seconds in which a supervisor says that its command runs, on the busiest machine."""
+_BOOT = "import sys; sys.path[:] = sys.argv[3:]; from sessionlog.supervise.run import main; \
+sys.exit(main(sys.argv[1:3]))"
+"""Isolated and without site: it starts faster, nothing of the environment acts on it, and it
+imports from where the viewer does."""
+
+
+def start(
+    order: Order,
+    environ: Mapping[str, str] = os.environ,
+    size: tuple[int, int] | None = None,
+) -> Handle:
+    """Start the command of an order under a supervisor of its own.
+
+    `environ` is the environment of the command, but for what is added; `size` (rows, columns) that
+    of its terminal, where it gets one. Raises NotPossible, in words, before anything starts: no
+    such program, one that may not be run, no such folder, no namespaces here; and when the system
+    refuses to run the program after all.
+    """
+    why = not_possible(order, environ)
+    if why:
+        raise NotPossible(why)
+    order = order._replace(
+        argv=tuple(order.argv), cwd=os.path.abspath(order.cwd), log=os.path.abspath(order.log)
+    )
+    master, slave = os.openpty() if order.screen else (-1, -1)
+    handle = None
+    try:
+        if size is not None and master >= 0:
+            _resize(master, *size)
+        control, process = _launched(environ, slave)
+        handle = Handle(order, process, control, master, runs.path_of(order.run, environ))
+        handle._begin()
+    except BaseException:
+        if handle is not None:
+            handle.close()
+        elif master >= 0:
+            os.close(master)
+        raise
+    finally:
+        if slave >= 0:
+            os.close(slave)
+    return handle
+
+
+def _launched(
+    environ: Mapping[str, str], slave: int
+) -> tuple[socket.socket, subprocess.Popen[bytes]]:
+    """A supervisor that waits for its order, and the socket to it."""
+    ours, theirs = socket.socketpair()
+    passed = [fd for fd in (theirs.fileno(), slave) if fd >= 0]
+    path = [os.path.abspath(place) for place in sys.path]
+    argv = [sys.executable, "-I", "-S", "-c", _BOOT, str(theirs.fileno()), str(slave), *path]
+    try:
+        process = subprocess.Popen(
+            argv, env=dict(environ), cwd="/", pass_fds=passed, start_new_session=True,
+            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+        )  # fmt: skip
+    except (OSError, ValueError) as error:
+        ours.close()
+        raise NotPossible(f"{sys.executable}: no supervisor can be started: {error}") from None
+    finally:
+        theirs.close()
+    return ours, process
+
+
+def _resize(master: int, rows: int, columns: int) -> None:
+    fcntl.ioctl(master, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
+
+
+class Handle:
+    """A run that was started. Its methods may be called from any thread."""
+
+    def __init__(
+        self,
+        order: Order,
+        process: subprocess.Popen[bytes],
+        control: socket.socket,
+        master: int,
+        journal: str,
+    ) -> None:
+        self.order = order
+        self.master: int | None = master if master >= 0 else None
+        """The viewer's end of the command's terminal."""
+        self.command = 0
+        """The number of the command's first process."""
+        self.gone = False
+        """Nothing of it runs any more; its log is closed meanwhile, then the outcome comes."""
+        self._process = process
+        self._control = control
+        self._journal = journal
+        self._began = words.stamp()
+        self._outcome: Outcome | None = None
+        self._lock = threading.Lock()
+        self._waiting = threading.Lock()
+        self._closed = False
+        self._sweeping: threading.Thread | None = None
+        self._said = b""
+
+    @property
+    def pid(self) -> int:
+        """The supervisor's number."""
+        return self._process.pid
+
+    def fileno(self) -> int:
+        """A descriptor that is readable when `poll` has something to hear; -1 when closed."""
+        return self._control.fileno()
+
+    def poll(self) -> Outcome | None:
+        """How it ended; None while it runs. Never blocks."""
+        with self._lock:
+            if self._outcome is None and not self._closed:
+                self._hear()
+            if self._outcome is not None:
+                self._process.poll()
+            return self._outcome
+
+    def wait(self, timeout: float | None = None) -> Outcome | None:
+        """Wait so many seconds for its end; None when it has not come, or after `close`."""
+        until = None if timeout is None else time.monotonic() + timeout
+        if not self._waiting.acquire(timeout=-1 if timeout is None else timeout):
+            return self.poll()
+        try:
+            while (outcome := self.poll()) is None and not self._closed:
+                left = None if until is None else until - time.monotonic()
+                if left is not None and left <= 0:
+                    break
+                if self._sweeping is not None:
+                    self._sweeping.join(left)
+                else:
+                    select.select([self._control], [], [], left)
+            return outcome
+        finally:
+            self._waiting.release()
+
+    def stop(self) -> None:
+        """Kill all of it at once. Nothing happens when it has ended."""
+        self._say(words.STOP)
+
+    def stop_gently(self) -> None:
+        """Interrupt it, as ctrl+c does; what has not ended after two seconds is killed."""
+        self._say(words.GENTLE)
+
+    def resize(self, rows: int, columns: int) -> None:
+        """Tell its terminal the size; the program hears of it. Nothing without a terminal."""
+        with self._lock:
+            if self.master is not None:
+                _resize(self.master, rows, columns)
+
+    def close(self) -> None:
+        """Let go of it: what runs still is killed by its supervisor. Does not wait for that."""
+        with self._lock:
+            if self._closed:
+                return
+            self._closed = True
+            with suppress(OSError):  # wakes who waits
+                self._control.shutdown(socket.SHUT_RDWR)
+            if self.master is not None:
+                os.close(self.master)
+                self.master = None
+        with self._waiting:
+            self._control.close()
+        if self._process.poll() is None:
+            threading.Thread(target=self._process.wait, daemon=True).start()
+
+    def _begin(self) -> None:
+        """Give the order, and hear that the command runs. Raises NotPossible when it does not."""
+        self._control.settimeout(_SOON)
+        try:
+            self._control.sendall(words.line(words.of_order(self.order)))
+            while not self._said.endswith(b"\n"):
+                part = self._control.recv(1)  # what follows the line is for `poll`
+                if not part:
+                    raise ConnectionResetError("it ended without a word")
+                self._said += part
+        except OSError as error:
+            raise NotPossible(f"no supervisor could be started: {error}") from None
+        self._control.setblocking(False)
+        told, self._said = words.read(self._said), b""
+        if "failed" in told:
+            raise NotPossible(str(told["failed"]))
+        self.command = int(told["started"])
+
+    def _say(self, word: bytes) -> None:
+        with suppress(OSError):  # it has ended: there is nothing to stop
+            self._control.send(word + b"\n")
+
+    def _hear(self) -> None:
+        """Take what the supervisor has said."""
+        if self._sweeping is not None:
+            return
+        try:
+            while part := self._control.recv(1 << 16):
+                self._said += part
+            ended = True
+        except BlockingIOError:
+            ended = False
+        except OSError:
+            ended = True
+        *lines, self._said = self._said.split(b"\n")
+        for told in map(words.read, lines):
+            self._take(told)
+        if ended and self._outcome is None:
+            self._sweeping = threading.Thread(target=self._sweep, daemon=True)
+            self._sweeping.start()
+
+    def _take(self, told: Mapping[str, Any]) -> None:
+        if "gone" in told:
+            self.gone = True
+        if "ended" in told:
+            self.gone = True
+            self._outcome = words.read_outcome(told["ended"])
+
+    def _sweep(self) -> None:
+        """The supervisor has ended without a word: kill what it left, from here."""
+        outcome = runs.lost(self.order.run, self._journal, self._began)
+        with self._lock:
+            self.gone = True
+            self._outcome = outcome

@@ -1,0 +1,141 @@
+"""Which files a transcript read or wrote, and what it knows of each. Pure.
+
+All calls of the history count, those of subagents too, in the order in which they ended. The last
+act on a path is what counts, with what is known of the content from the acts before it. A file
+that the conversation still holds counts as it holds it: what was done to it on a branch that was
+left, or in turns that were rolled back, is not known there and so is a change. A file that only
+stands before a reset is told too, marked as out of context: the summary that the agent goes on
+from may speak of it.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from sessionlog.acts import Act
+from sessionlog.branch import left_behind
+from sessionlog.filecalls import acts_of
+from sessionlog.knowing import Known, known_of, settles
+from sessionlog.records import Message
+from sessionlog.session import Numbered, Session
+
+_NUMBERED = ("claude",)
+"""Formats whose agent shows files with line numbers, always."""
+_LONGEST = 4096
+_NOWHERE = ("/proc", "/sys", "/dev")
+
+
+class Touch(NamedTuple):
+    """A file that the transcript read, wrote, removed or found missing."""
+
+    path: str
+    """Absolute, without `.` and `..`; links are as the call named them."""
+    n: int
+    """Number of the last call's message."""
+    at: str
+    """RFC 3339: when its answer was recorded; "" when the log does not say."""
+    acts: tuple[Act, ...]
+    """What was done to it since its content was told last, in order."""
+    wrote: bool = False
+    in_context: bool = True
+    """Does the conversation still hold one of the calls?"""
+
+    @property
+    def known(self) -> Known:
+        """What the transcript holds of it. Costs what its last contents cost."""
+        return known_of(self.acts)
+
+
+def touched(session: Session, at: int | None = None) -> tuple[Touch, ...]:
+    """Every file that the session's calls touched, the last touched first; those that stand in
+    the conversation before those that only stand before a reset.
+
+    `at`: as the conversation stood right after that message. O(history).
+    """
+    files = _Files()
+    for call, answer in _answered(session, at):
+        files.take(call, answer, session)
+    return tuple(sorted(files.found(), key=lambda touch: (not touch.in_context, -touch.n)))
+
+
+def _answered(session: Session, at: int | None) -> Iterator[tuple[Numbered, Numbered]]:
+    """Calls with their answers, as they ended."""
+    left = left_behind(session.records, session.damages)
+    places = [i for i, r in enumerate(session.records) if isinstance(r.payload, Message)]
+    for place, step in zip(places, session.history, strict=True):
+        if at is not None and step.n > at:
+            return
+        activity = step.message.activity
+        if activity and activity.kind == "response" and step.pair and place not in left:
+            yield session.history[step.pair - 1], step
+
+
+class _File(NamedTuple):
+    """A path while the history is walked over."""
+
+    acts: tuple[Act, ...] = ()
+    n: int = 0
+    at: str = ""
+    wrote: bool = False
+    held: Touch | None = None
+    """As the conversation holds it."""
+
+
+class _Files:
+    """All paths; the calls come in order."""
+
+    def __init__(self) -> None:
+        self._files: dict[str, _File] = {}
+
+    def take(self, call: Numbered, answer: Numbered, session: Session) -> None:
+        asked = call.message.activity
+        if asked is None or call.message.unsent:
+            return
+        place = call.message.extra.get("cwd")
+        folder = place if isinstance(place, str) and place else session.meta.workdir
+        own = session.format in _NUMBERED
+        for act in acts_of(asked, answer.message, folder, numbered=own):
+            path = absolute(act.path)
+            if path:
+                self._act(path, act, call, answer)
+
+    def _act(self, path: str, act: Act, call: Numbered, answer: Numbered) -> None:
+        file = self._files.get(path, _File())
+        if act.how == "copy":
+            source = self._files.get(absolute(act.source))
+            acts = source.acts if source and source.acts else (act,)
+        else:
+            acts = (act,) if settles(act) else (*file.acts, act)
+        if act.tree:
+            self._remove_below(path, act, call, answer)
+        when = answer.record.at or call.record.at
+        wrote = file.wrote or act.writes
+        held = file.held
+        if answer.in_context or answer.message.sidechain:
+            held = Touch(path, call.n, when, acts, wrote)
+        self._files[path] = _File(acts, call.n, when, wrote, held)
+
+    def _remove_below(self, folder: str, act: Act, call: Numbered, answer: Numbered) -> None:
+        """A folder went, and the files that were in it."""
+        for path in [p for p in self._files if p.startswith(folder + "/")]:
+            self._act(path, act._replace(path=path, tree=False), call, answer)
+
+    def found(self) -> Iterable[Touch]:
+        for path, file in self._files.items():
+            yield file.held or Touch(path, file.n, file.at, file.acts, file.wrote, False)
+
+
+def absolute(path: str) -> str:
+    """A path without detours; "" for one that names no file here: relative to nowhere, of another
+    system, of the kernel's own trees."""
+    if not path.startswith("/") or "\0" in path or len(path) > _LONGEST or path.endswith("/"):
+        return ""
+    whole = os.path.normpath("/" + path.lstrip("/"))
+    return "" if whole == "/" or in_kernel(whole) else whole
+
+
+def in_kernel(path: str) -> bool:
+    """Is it a file that the kernel makes up, or a device?"""
+    return path.startswith(tuple(f"{root}/" for root in _NOWHERE)) or path in _NOWHERE
