@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 import re
-import tomllib
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -56,6 +55,8 @@ def config_path(environ: Mapping[str, str]) -> str:
 
 def parse(data: bytes, where: str) -> dict[str, Agent]:
     """The agents that a file describes. Raises NotPossible, naming `where` and the key."""
+    import tomllib  # only who has a file needs it
+
     try:
         tables = tomllib.loads(data.decode())
     except (ValueError, RecursionError) as error:

@@ -17,8 +17,8 @@ _MOST_WIDTH = 2000
 """Characters at which Claude Code and OpenCode cut a line."""
 ANY = 1 << 30
 
-_NUMBER = re.compile(r"( *)(\d+)(→|\t|\| ?|: ?)")
-_HEAD = re.compile(r"\[[^\n]* lines (\d+)-(\d+) of (\d+)\]\n")
+_NUMBER = re.compile(r"( *)(\d{1,9})(→|\t|\| ?|: ?)", re.ASCII)
+_HEAD = re.compile(r"\[[^\n]* lines (\d+)-(\d+) of (\d+)\]\n", re.ASCII)
 _CAT = re.compile(r"Here's the result of running `cat -n` on [^\n]*\n")
 _FRAME = re.compile(r"\s*(?:<path>[^\n]*</path>\s*<type>file</type>\s*<content>|<file>)\n")
 _FRAME_END = re.compile(r"\n*</(?:content|file)>")
@@ -100,12 +100,11 @@ def _numbered(body: str, number: re.Match[str], ranged: bool) -> View | None:
     lines = body.split("\n")
     for line in lines:
         digits, found, rest = line.partition(sign)
-        digits = digits.strip(" ")
-        if not found or not digits.isdecimal() or int(digits) != first + len(kept):
+        if not found or digits.strip(" ").lstrip("0") != str(first + len(kept)):
             break
         kept.append(rest.removeprefix(" ") if spaced else rest)
     notes = "\n".join(lines[len(kept) :]).strip()
-    if not kept or any(len(line) >= _MOST_WIDTH for line in kept):
+    if not kept or max(map(len, kept)) >= _MOST_WIDTH:
         return None
     if notes and len(kept) == 1 and not notes.startswith(_ASIDE):
         return None  # one line that happens to begin with a number

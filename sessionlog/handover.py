@@ -14,14 +14,13 @@ from sessionlog import agents
 from sessionlog.carry import carry, until
 from sessionlog.errors import NotPossible
 from sessionlog.forks import apply_fork
-from sessionlog.paths import private_folder
+from sessionlog.paths import private_folder, runs_folder
 from sessionlog.plan import Fork, Repair
 from sessionlog.reader import load
 from sessionlog.repairs import apply_repair
 from sessionlog.resume import Resume, files_of
 from sessionlog.session import Session
 from sessionlog.supervise.order import Order
-from sessionlog.supervise.runs import folder
 from sessionlog.transcript import anthropic_messages, openai_messages, write_messages
 
 _MESSAGES = {"messages": anthropic_messages, "messages_openai": openai_messages}
@@ -111,7 +110,7 @@ def _messages(plan: Resume, log: str, environ: Mapping[str, str]) -> dict[str, s
     session = load(log)
     if plan.told and plan.agent.uses("prompt", plan.screen):  # it is not said twice
         session = until(session, len(session.history) - 1)
-    private_folder(folder(environ))
+    private_folder(runs_folder(environ))
     for name, path in files.items():
         write_messages(path, _MESSAGES[name](session))
     return files

@@ -103,6 +103,8 @@ def patched(text: str, hunks: Iterable[Hunk]) -> str | None:
     lines = text.split("\n")
     at, shift = 0, 0
     for hunk in hunks:
+        if not hunk.changes:
+            continue
         old, new = _side(hunk, "+").split("\n"), _side(hunk, "-").split("\n")
         new = [] if all(change.sign == "-" for change in hunk.changes) else new
         place = _place(lines, hunk, old, at, shift)

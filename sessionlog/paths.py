@@ -106,6 +106,14 @@ def native_folder(environment: Mapping[str, str] = os.environ) -> str:
     return os.path.join(state, "zot", "sessions")
 
 
+def runs_folder(environment: Mapping[str, str] = os.environ) -> str:
+    """Where the runs that were handed over are written down: in the XDG state folder."""
+    base = environment.get("XDG_STATE_HOME", "")
+    if not os.path.isabs(base):  # the specification: a relative one is not valid
+        base = _home(environment, ".local", "state")
+    return os.path.join(base, "sessionlog", "runs")
+
+
 def agent_folders(environment: Mapping[str, str] = os.environ) -> dict[str, list[str]]:
     """Where each agent keeps its sessions by its own rules, whether the folder is there or not."""
     claude = environment.get("CLAUDE_CONFIG_DIR") or _home(environment, ".claude")

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from sessionlog.dialects.base import CUT, DAMAGE, PARTIAL, Dialect, Standing, response
+from sessionlog.dialects.base import CUT, DAMAGE, INTERRUPTED, PARTIAL, Dialect, Standing, response
 from sessionlog.dialects.guess import Guess
 from sessionlog.dialects.lines import Line, Lines
 from sessionlog.dialects.plain import Plain
@@ -21,7 +21,6 @@ from sessionlog.recorder import Recorder
 from sessionlog.records import Activity, Event, Message, Payload, Result
 from sessionlog.writer import Writer
 
-INTERRUPTED = "Interrupted by the user."
 LONGEST = 64 << 20
 """Bytes of a line that is read whole; ordinary logs have lines of a megabyte (formats.md 0)."""
 _PRINTED = 1 << 20

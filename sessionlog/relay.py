@@ -136,8 +136,12 @@ class _Relay(Generic[Ended]):
             self._drain()
         except _Gone:
             outcome = self._farewell()
-        self._terminal.alternate = self._outflow.alternate
-        self._terminal.origin = self._outflow.origin
+        except BaseException:  # an interrupt, or a fault of ours: nothing runs on unseen
+            self._running.stop()
+            raise
+        finally:
+            self._terminal.alternate = self._outflow.alternate
+            self._terminal.origin = self._outflow.origin
         return outcome
 
     def _turn(self) -> None:

@@ -17,14 +17,17 @@ from sessionlog.agents import Agent
 from sessionlog.errors import LogInUse, NotPossible
 from sessionlog.forks import plan_fork
 from sessionlog.note import note_for
-from sessionlog.paths import native_folder, new_id
+from sessionlog.paths import native_folder, new_id, runs_folder
 from sessionlog.plan import Fork, Repair
 from sessionlog.repairs import plan_repair
 from sessionlog.session import Session
 from sessionlog.stale import FileNow, Staleness, note_of
 from sessionlog.supervise.order import new_run
-from sessionlog.supervise.runs import folder
 from sessionlog.survey import form_named
+
+
+DEMO = "demo"
+"""The driver that the demo's logs name, and the scripted agent that goes on with them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,16 +111,17 @@ def plan_resume(
 def files_of(agent: Agent, screen: bool, run: str, environ: Mapping[str, str]) -> dict[str, str]:
     """Places of the files of messages that the command of this run names, by their holes."""
     return {
-        name: os.path.join(folder(environ), f"{run}.{name}")
+        name: os.path.join(runs_folder(environ), f"{run}.{name}")
         for name in agents.FILES
         if agent.uses(name, screen)
     }
 
 
 def _agent(session: Session, name: str | None, environ: Mapping[str, str]) -> Agent:
-    own, driver = form_named(session.format).agent, session.meta.driver
-    # what recorded the run may be a program of the person's own
-    wanted = name or (driver if driver and driver in agents.at_hand(environ)[0] else own)
+    own = form_named(session.format).agent
+    # of the names that a log may give, this one alone is taken: its agent does no harm, and a
+    # log from elsewhere must not choose among the person's own
+    wanted = name or (DEMO if session.meta.driver == DEMO else own)
     if not wanted:
         raise NotPossible(
             f"{session.path}: many programs write {session.format} logs; name one with --agent"

@@ -72,15 +72,30 @@ def _answered(session: Session, at: int | None) -> Iterator[tuple[Numbered, Numb
             yield session.history[step.pair - 1], step
 
 
+class _Chain(NamedTuple):
+    """Acts as a list that shares its beginning with what it was."""
+
+    act: Act
+    before: _Chain | None = None
+
+    def acts(self) -> tuple[Act, ...]:
+        acts = []
+        link: _Chain | None = self
+        while link is not None:
+            acts.append(link.act)
+            link = link.before
+        return tuple(reversed(acts))
+
+
 class _File(NamedTuple):
     """A path while the history is walked over."""
 
-    acts: tuple[Act, ...] = ()
-    n: int = 0
-    at: str = ""
-    wrote: bool = False
-    held: Touch | None = None
-    """As the conversation holds it."""
+    chain: _Chain
+    n: int
+    at: str
+    wrote: bool
+    held: _File | None = None
+    """As the conversation holds it; None: as it is, and out of context."""
 
 
 class _Files:
@@ -88,6 +103,7 @@ class _Files:
 
     def __init__(self) -> None:
         self._files: dict[str, _File] = {}
+        self._folders: set[str] = set()
 
     def take(self, call: Numbered, answer: Numbered, session: Session) -> None:
         asked = call.message.activity
@@ -100,31 +116,42 @@ class _Files:
             path = absolute(act.path)
             if path:
                 self._act(path, act, call, answer)
+                if act.tree:
+                    self._remove_below(path, act, call, answer)
 
     def _act(self, path: str, act: Act, call: Numbered, answer: Numbered) -> None:
-        file = self._files.get(path, _File())
+        before = self._files.get(path)
         if act.how == "copy":
             source = self._files.get(absolute(act.source))
-            acts = source.acts if source and source.acts else (act,)
+            chain = source.chain if source else _Chain(act)
         else:
-            acts = (act,) if settles(act) else (*file.acts, act)
-        if act.tree:
-            self._remove_below(path, act, call, answer)
-        when = answer.record.at or call.record.at
-        wrote = file.wrote or act.writes
-        held = file.held
+            chain = _Chain(act, before.chain if before and not settles(act) else None)
+        wrote = act.writes or bool(before and before.wrote)
+        file = _File(chain, call.n, answer.record.at or call.record.at, wrote)
         if answer.in_context or answer.message.sidechain:
-            held = Touch(path, call.n, when, acts, wrote)
-        self._files[path] = _File(acts, call.n, when, wrote, held)
+            file = file._replace(held=file)
+        elif before:
+            file = file._replace(held=before.held)
+        self._files[path] = file
+        if before is None:
+            self._note_folders(path)
+
+    def _note_folders(self, path: str) -> None:
+        folder = os.path.dirname(path)
+        while folder not in self._folders:
+            self._folders.add(folder)
+            folder = os.path.dirname(folder)
 
     def _remove_below(self, folder: str, act: Act, call: Numbered, answer: Numbered) -> None:
         """A folder went, and the files that were in it."""
-        for path in [p for p in self._files if p.startswith(folder + "/")]:
-            self._act(path, act._replace(path=path, tree=False), call, answer)
+        if folder in self._folders:
+            for path in [path for path in self._files if path.startswith(folder + "/")]:
+                self._act(path, act, call, answer)
 
     def found(self) -> Iterable[Touch]:
-        for path, file in self._files.items():
-            yield file.held or Touch(path, file.n, file.at, file.acts, file.wrote, False)
+        for path, last in self._files.items():
+            file = last.held or last
+            yield Touch(path, file.n, file.at, file.chain.acts(), file.wrote, bool(last.held))
 
 
 def absolute(path: str) -> str:

@@ -23,7 +23,7 @@ FLOORS = [
     "masked dialects.base",
     "supervise.runs supervise.place agents formats.base writer demo.night outcome why.facts "
     "dialects.table dialects.plain dialects.blocks",
-    "supervise.handle filecalls session compare contrast window plan recorder formats.native_actor formats.chat_actor "
+    "supervise.handle supervise.beside filecalls session compare contrast window plan recorder formats.native_actor formats.chat_actor "
     "formats.claude_blocks formats.codex_items formats.claude_usage formats.pi_usage "
     "formats.pi_entries stats demo why.calls why.work needle "
     "dialects.sse dialects.text dialects.guess",

@@ -136,7 +136,7 @@ class Handing:
             self._at.status.answer(said)
         else:
             last = ended.last_words(outcome)
-            self._at.status.warn(": ".join([said, *last[-1:]]))
+            self._warn(": ".join([said, *last[-1:]]))
 
     # -- stopping ------------------------------------------------------------------------------
 
@@ -189,6 +189,7 @@ class Handing:
             hand.handle.stop()
 
     def _warn(self, words: str) -> None:
+        self._at.status.answer("")  # what was going on is over
         self._at.status.warn(visible(words))
 
 

@@ -142,11 +142,15 @@ def _places(resume: Resume, width: int) -> Iterator[Line]:
     yield _field("source", ("✓", "ok"), (" not written", "fg-2"))
 
 
-def _path(name: str, path: str, width: int, *more: Piece, style: str = "fg-1") -> Iterator[Line]:
-    """A path in full, on more than one line where it has to be; what is said of it behind it."""
+def _path(
+    name: str, path: str, width: int, *more: Piece, style: str = "fg-1", brief: bool = False
+) -> Iterator[Line]:
+    """A path in full, on more than one line where it has to be, and what is said of it behind it;
+    in brief its end, on one line."""
     room = width - _LABEL - 3
     after = sum(columns_of(text) for text, _ in more)
-    texts = wrap(home(visible(path)), room, _ARGUMENT) or [""]
+    path = home(visible(path))
+    texts = [_end_of(path, room - after)] if brief else wrap(path, room, _ARGUMENT) or [""]
     for i, text in enumerate(texts):
         is_last = i == len(texts) - 1
         fits = is_last and columns_of(text) + after <= room
@@ -155,26 +159,37 @@ def _path(name: str, path: str, width: int, *more: Piece, style: str = "fg-1") -
             yield _field("", *more)
 
 
+def _end_of(path: str, room: int) -> str:
+    """The last part of a path: the name is what tells one log from another."""
+    if columns_of(path) <= room:
+        return path
+    at = max(len(path) - max(room, 2) + 1, 0)
+    while columns_of(path[at:]) > max(room, 2) - 1:
+        at += 1
+    return "…" + path[at:]
+
+
 def _cwd(resume: Resume, width: int, *, brief: bool) -> Iterator[Line]:
-    if any(is_about_folder(words) for words in resume.missing):
+    if any(is_about_folder(resume, words) for words in resume.missing):
         gone: Piece = ("  ✗ not there", "fail")
-        yield from _path("cwd", resume.cwd, width, gone, style="fail")
+        yield from _path("cwd", resume.cwd, width, gone, style="fail", brief=brief)
         return
     more: list[Piece] = [("  ✓", "ok"), (" there", "fg-2")]
     if brief and (found := _branch(resume)):
         more += [(", branch ", "fg-2"), *found]
-    yield from _path("cwd", resume.cwd, width, *more)
+    yield from _path("cwd", resume.cwd, width, *more, brief=brief)
 
 
-def is_about_folder(missing: str) -> bool:
+def is_about_folder(resume: Resume, missing: str) -> bool:
     """Is it the working directory that is missing, not the program?"""
-    return ": the working directory is not there" in missing
+    return missing.startswith(f"{resume.cwd}: ")
 
 
-def in_short(missing: str) -> str:
+def in_short(resume: Resume, missing: str) -> str:
     """What is missing, without what to do."""
-    words = missing.partition(";")[0]
-    return "no working directory" if is_about_folder(missing) else words
+    if is_about_folder(resume, missing):
+        return "the working directory is not there"
+    return visible(missing.partition(";")[0])
 
 
 def _branch(resume: Resume) -> list[Piece]:
@@ -195,11 +210,11 @@ def _branch(resume: Resume) -> list[Piece]:
 
 def _log(resume: Resume, width: int, *, brief: bool) -> Iterator[Line]:
     if resume.plan is None and not resume.carried:
-        yield from _path("log", resume.log, width, (" as it stands", "fg-2"))
+        yield from _path("log", resume.log, width, (" as it stands", "fg-2"), brief=brief)
         return
     path = resume.log if resume.plan is not None else f"{resume.log}/"
     new: Piece = (" new; source as it was" if brief else " new", "fg-2")
-    yield from _path("log", path, width, new)
+    yield from _path("log", path, width, new, brief=brief)
 
 
 # -- files -----------------------------------------------------------------------------------
@@ -214,6 +229,8 @@ def _files(staleness: Staleness, now: datetime | None) -> Iterator[Line]:
     counted = total - 1 + staleness.lost if staleness.lost else total
     moved = len(changed) - 1 + staleness.lost if staleness.lost else len(changed)
     said = f"{moved:,} of the {counted:,} it touched" if moved else ""
+    if moved == counted:
+        said = f"all {moved:,} it touched" if moved > 1 else "the one it touched"
     yield _head(f"Files since {since}" if since else "Files", said)
     yield from map(_file, changed[:_FILES])
     if len(changed) > _FILES:

@@ -9,6 +9,7 @@ from sessionlog.records import Damage, Entry
 from sessionlog.text import one_line, visible, wrap
 from tui.handover_facts import is_about_folder
 from tui.handover_rows import Item, Transcript
+from tui.handover_waits import Standing
 from tui.lines import Line, Piece
 from tui.row_lines import Clock, Columns, Look, lines_of
 from tui.rows import Row
@@ -38,15 +39,18 @@ def title(entry: Entry, resume: Resume | None, at: int, busy: str) -> Line:
     return Line(left, [(f"  {busy or 'nothing is written yet'} ", "fg-3")], "surface")
 
 
-def waits(
-    damage: Damage | None, missing: tuple[str, ...], problem: str, *, accepted: bool, wide: bool
-) -> list[Line]:
+def waits(at: Standing, *, wide: bool) -> list[Line]:
     """What stands in the way, each with the choice beside it."""
-    lines = [_damaged(damage, accepted, wide)] if damage is not None else []
-    for words in (problem, *missing):
-        if words:
-            key = ("c", "other folder") if is_about_folder(words) else ("a", "other agent")
-            lines.append(_wrong(words, *key))
+    planned, problem = at.planned, at.problem
+    if planned is None:
+        return [_wrong(problem)] if problem else []
+    damage, resume = planned.refused, planned.resume
+    lines = [_damaged(damage, at.accepted, wide)] if damage is not None else []
+    if problem:
+        lines.append(_wrong(problem, "a", "other agent"))
+    for words in planned.missing:
+        is_folder = resume is not None and is_about_folder(resume, words)
+        lines.append(_wrong(words, *(("c", "other folder") if is_folder else ("a", "other agent"))))
     return lines
 
 
@@ -61,9 +65,9 @@ def _damaged(damage: Damage, accepted: bool, wide: bool) -> Line:
     return Line([(" ", ""), *left], right, "tint-bytes")
 
 
-def _wrong(words: str, key: str, choice: str) -> Line:
+def _wrong(words: str, key: str = "", choice: str = "") -> Line:
     left: list[Piece] = [(" ", ""), SIGNS["fail"], (f" {visible(words)}", "fail")]
-    right: list[Piece] = [(f"  {key}", "fg-1 bold"), (f" {choice} ", "fg-2")]
+    right: list[Piece] = [(f"  {key}", "fg-1 bold"), (f" {choice} ", "fg-2")] if key else []
     return Line(left, right, "tint-fail")
 
 
@@ -80,12 +84,17 @@ def heading(shown: Transcript, resume: Resume | None, *, focused: bool) -> Line:
     counts = f"{shown.closed:,} closed  {shown.moved:,} moved  {shown.left_out:,} left out"
     if resume is not None and resume.plan is None and not resume.carried:
         counts = "as it stands"
+        if shown.open:
+            noun = "call" if shown.open == 1 else "calls"
+            counts += f"; {visible(resume.agent.name)} answers {shown.open:,} open {noun} itself"
     gutter = ("▌", "accent") if focused else (" ", "")
     return Line([gutter, (words, "fg-1 bold")], [(f"  {counts} ", "fg-3")], "surface")
 
 
-def conversation(shown: Transcript, resume: Resume | None, width: int, clock: Clock) -> list[Line]:
-    """The rows, and in green what is added. O(rows shown)."""
+def conversation(
+    shown: Transcript, resume: Resume | None, width: int, clock: Clock, most: int = _NOTE
+) -> list[Line]:
+    """The rows, and in green what is added; at most so many lines of the note. O(rows shown)."""
     numbers = [item.row.n or 0 for item in shown.items]
     columns = Columns(width, max(4, len(str(max([shown.next or 0, *numbers], default=0)))))
     lines = [Line([(f" {words}", "fg-3")]) for words in shown.above]
@@ -96,7 +105,7 @@ def conversation(shown: Transcript, resume: Resume | None, width: int, clock: Cl
     if not shown.items:
         lines.append(Line([(" nothing was said yet", "fg-2")]))
     if resume is not None and resume.note:
-        lines += _note(shown, resume, columns, clock)
+        lines += _note(shown, resume, columns, clock, most)
     return lines
 
 
@@ -111,7 +120,9 @@ def _item(item: Item, look: Look) -> Iterator[Line]:
             yield Line([mark[0], *line.left[1:]], line.right, tint)
 
 
-def _note(shown: Transcript, resume: Resume, columns: Columns, clock: Clock) -> Iterator[Line]:
+def _note(
+    shown: Transcript, resume: Resume, columns: Columns, clock: Clock, most: int
+) -> Iterator[Line]:
     """The user's last turn, in the log or on the command line."""
     sign, tint = _MARKS["+"] if resume.told else ((" ", ""), "surface")
     where = "" if resume.told else " on its command line"
@@ -119,9 +130,13 @@ def _note(shown: Transcript, resume: Resume, columns: Columns, clock: Clock) -> 
     row = Row((0, 0), "told", "user", f"what the agent is told{where}:", "user", n=n)
     for line in lines_of(row, Look(columns, clock)):
         yield Line([sign, *line.left[1:]], line.right, tint)
-    room = columns.width - _INDENT - 2
-    for text in wrap(visible(resume.note, newlines=True), room, _NOTE):
+    texts = wrap(visible(resume.note, newlines=True), columns.width - _INDENT - 2, _NOTE)
+    shown_texts = texts if len(texts) <= most else texts[: most - 1]
+    for text in shown_texts:
         yield Line([sign, (" " * (_INDENT - 1), ""), (text, "fg-1")], tint=tint)
+    if left := len(texts) - len(shown_texts):
+        more: list[Piece] = [("m", "fg-1 bold"), (f" shows {left:,} more lines", "fg-2")]
+        yield Line([sign, (" " * (_INDENT - 1), ""), *more], tint=tint)
 
 
 def diff_heading(focused: bool) -> Line:

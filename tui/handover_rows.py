@@ -63,6 +63,8 @@ class Transcript(NamedTuple):
     closed: int = 0
     moved: int = 0
     left_out: int = 0
+    open: int = 0
+    """Calls that stay open: the agent answers them itself."""
     next: int | None = None
     """Number of the message that follows; None where the new log counts anew."""
 
@@ -155,7 +157,8 @@ def transcript(session: Session, strip: Strip, resume: Resume | None) -> Transcr
     """What the new log will hold. O(edits + rows shown)."""
     above = tuple(_above(strip))
     if resume is None or (resume.plan is None and not resume.carried):
-        return Transcript(tuple(map(Item, strip.rows)), above)
+        calls = (s for s in strip.steps if s.in_context and s.open and not s.message.sidechain)
+        return Transcript(tuple(map(Item, strip.rows)), above, open=sum(1 for _ in calls))
     if resume.plan is None:
         return _carried(strip, above)
     plan = resume.plan
@@ -164,7 +167,7 @@ def transcript(session: Session, strip: Strip, resume: Resume | None) -> Transcr
     return Transcript(
         tuple(_items(strip, plan)), above, len(plan.closed), len(plan.moved),
         len(plan.orphans) + len(plan.dropped) + sum(offset in removed for offset in ends),
-        plan.messages + 1,
+        next=plan.messages + 1,
     )  # fmt: skip
 
 

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 from sessionlog.formats.table import named
 from sessionlog.life import Witness
-from sessionlog.paths import open_regular
-from sessionlog.records import Entry, Status
+from sessionlog.paths import open_regular, runs_folder
+from sessionlog.records import Entry, Status, moment
 from sessionlog.source import format_of
 from sessionlog.text import visible
 from sessionlog.window import Log
@@ -40,6 +40,15 @@ def writer_of(entry: Entry) -> str:
     if found is None and (form := named(entry.format)) is not None:
         found = form.alive(entry.path, entry.id)
     return f"alive, {found}" if found else ""
+
+
+def stopped_beside(entry: Entry) -> str:
+    """The stop from here that the log does not tell of, in words."""
+    if entry.status not in (Status.UNFINISHED, Status.TRUNCATED) or not os.path.isdir(runs_folder()):
+        return ""
+    from sessionlog.supervise.beside import stop_beside  # most people never stopped anything
+
+    return stop_beside(entry.path, entry.resumed_from, moment(entry.updated))
 
 
 def looked_in(paths: Sequence[str]) -> tuple[tuple[str, str], ...]:

@@ -16,6 +16,7 @@ from sessionlog.records import Activity, Event, Message, Payload, Result
 PARTIAL, CUT, DAMAGE, OUTPUT = "partial", "cut", "damage", "output"
 """Kinds of events that only a recorded stream has: the raw text of a block that was not finished;
 where the stream broke off; bytes that were left out; a line that is no part of the stream."""
+INTERRUPTED = "Interrupted by the user."
 PRINTED = 1 << 20
 """Bytes that are kept of a line that is no part of the stream."""
 _WORD = 4 << 10

@@ -15,6 +15,7 @@ from typing import Any
 
 from sessionlog.dialects.answers import ERROR, spent_so_far
 from sessionlog.dialects.base import (
+    INTERRUPTED,
     TOLD,
     About,
     Standing,
@@ -58,6 +59,7 @@ class ClaudeStreamJson:
         self._answers = 0
         self._before = Tokens()
         self._now = Tokens()
+        self._spent = Tokens()
         self._result: Result | None = None
 
     def take(self, line: bytes) -> Iterator[Payload]:
@@ -75,6 +77,7 @@ class ClaudeStreamJson:
             yield from self._assistant(value, dict_of(value.get("message")))
         elif kind == "user":
             self._result = None
+            yield from self._told()
             yield from _user(dict_of(value.get("message")))
         elif kind == "system":
             yield from _system(text_of(value.get("subtype")), value)
@@ -103,7 +106,7 @@ class ClaudeStreamJson:
         """One of the API's own events."""
         kind = event.get("type")
         if kind == "message_start":
-            self._begin(text_of(dict_of(event.get("message")).get("id")))
+            yield from self._begin(text_of(dict_of(event.get("message")).get("id")))
         if kind in ("message_start", "message_stop"):
             self._open = kind == "message_start"
         for block in self._blocks.feed(event, size):
@@ -120,17 +123,18 @@ class ClaudeStreamJson:
             )
             yield Event(ERROR, text=words or text_of(value.get("error")))
             return
-        self._begin(text_of(message.get("id")))
+        yield from self._begin(text_of(message.get("id")))
         self._used(dict_of(message.get("usage")))
         for block in map(dict_of, list_of(message.get("content"))):
             for payload in _block(block):
                 yield from self._once(payload, self._whole, self._streamed)
 
-    def _begin(self, id: str) -> None:
+    def _begin(self, id: str) -> Iterator[Payload]:
         """Blocks of the answer of this id come now."""
         self._result = None
         if id and id == self._answer:
             return
+        yield from self._told()
         self._answer = id
         self._answers += 1
         self._streamed.clear()
@@ -154,15 +158,22 @@ class ClaudeStreamJson:
         if tokens is not None:
             self._now = Tokens(*map(max, self._now, tokens))
 
+    def _told(self) -> Iterator[Payload]:
+        """The tokens of the run so far, when there are more than were told."""
+        spent = self._before.plus(self._now)
+        if spent != self._spent:
+            self._spent = spent
+            yield spent_so_far(spent)
+
     # -- the end of a turn -------------------------------------------------------------------------
 
     def _ended(self, value: Mapping[str, Any]) -> Iterator[Payload]:
         """The result line; it tells the usage of all turns so far, subagents included."""
         spent = self._before.plus(self._now)
         if (tokens := anthropic(value.get("usage"))) is not None:
-            spent = Tokens(*map(max, spent, tokens))
-        if spent.total:
-            yield spent_so_far(spent)
+            all_turns = Tokens(*map(max, spent, tokens))
+            self._before = all_turns.minus(self._now)
+        yield from self._told()
         self._result = _result(value)
         words = told(value, *_IDS, "result", "usage", "modelUsage", "errors", "permission_denials")
         yield Event("turn", text=f"{self._result.reason} {words}")
@@ -185,6 +196,8 @@ def _result(value: Mapping[str, Any]) -> Result:
     rounds = turns if type(turns) is int else 0
     if subtype == "success" and not value.get("is_error"):
         return Result("stop", words, iterations=rounds, extra=extra)
+    if text_of(value.get("terminal_reason")).startswith("aborted"):
+        return Result("aborted", error=INTERRUPTED, code=1, iterations=rounds, extra=extra)
     errors = "; ".join(filter(None, map(text_of, list_of(value.get("errors")))))
     limit = subtype.startswith("error_max")
     reason = subtype if limit else ERROR

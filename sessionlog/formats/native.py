@@ -56,7 +56,8 @@ _QUIET = {
     "iteration", "usage", "message", "toolCallStart", "toolCallEnd", "toolCallError", "toolStart",
     "token", "reasoningToken",
 }  # fmt: skip
-_BAD = {"retry", "runaway", "toolCallError"}
+_BAD = {"retry", "runaway", "toolCallError", "error", "cut"}
+"""The last two are those of a recorded stream: the service's errors, and where it broke off."""
 _FIRST = re.compile(rb'\{"kind":"(meta|message|event|result|reset)"')
 _SPENT = re.compile(r"input (\d{1,15}) output (\d{1,15})", re.ASCII)
 _HEAD = 50

@@ -15,7 +15,7 @@ from contextlib import suppress
 from typing import Any, NamedTuple
 
 from sessionlog.errors import SessionNotFound
-from sessionlog.paths import private_folder
+from sessionlog.paths import private_folder, runs_folder
 from sessionlog.secrets import mask, mask_value
 from sessionlog.supervise import system
 from sessionlog.supervise.order import Order, Outcome, of_outcome, read_outcome, stamp
@@ -48,14 +48,6 @@ class Run(NamedTuple):
     """Its file."""
 
 
-def folder(environ: Mapping[str, str] = os.environ) -> str:
-    """Where the journal is: in the XDG state folder."""
-    base = environ.get("XDG_STATE_HOME", "")
-    if not os.path.isabs(base):  # the specification: a relative one is not valid
-        base = os.path.join(environ.get("HOME") or os.path.expanduser("~"), ".local", "state")
-    return os.path.join(base, "sessionlog", "runs")
-
-
 # -- what the supervisor writes ---------------------------------------------------------------
 
 
@@ -82,7 +74,7 @@ def end(order: Order, outcome: Outcome, environ: Mapping[str, str] = os.environ)
 
 def path_of(run: str, environ: Mapping[str, str] = os.environ) -> str:
     """The file of a run."""
-    return os.path.join(folder(environ), f"{run}.json")
+    return os.path.join(runs_folder(environ), f"{run}.json")
 
 
 def _ended(path: str, outcome: Outcome) -> str:
@@ -128,7 +120,7 @@ def _forget(where: str) -> None:
 
 def known(environ: Mapping[str, str] = os.environ, limit: int = KEPT) -> list[Run]:
     """The runs in the journal, newest first; a file that is none of ours is passed over."""
-    where = folder(environ)
+    where = runs_folder(environ)
     try:
         names = sorted((n for n in os.listdir(where) if n.endswith(".json")), reverse=True)
     except OSError:

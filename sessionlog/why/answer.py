@@ -178,10 +178,16 @@ def answered(
     *,
     alive: str | None = None,
     now: datetime | None = None,
+    stopped: str = "",
 ) -> Why:
-    """The answer from facts that were gathered once: only the clock and the evidence change."""
+    """The answer from facts that were gathered once: only the clock and the evidence change.
+
+    `stopped`: evidence beside the log that the run was stopped, where the log tells of no ending.
+    """
     facts = facts._replace(torn=facts.torn or status is Status.TRUNCATED)
     verdict = judge.judge(facts, ending, status)
+    if stopped and status in (Status.UNFINISHED, Status.TRUNCATED):
+        verdict = judge.Verdict("interrupted", (Saying(stopped), *verdict.evidence))
     running = now if status is Status.RUNNING else None
     return Why(
         status=status,

@@ -17,9 +17,10 @@ from typing import NamedTuple
 from sessionlog.life import Witness
 from sessionlog.marks import Marks
 from sessionlog.paths import open_regular
-from sessionlog.records import Message, Record, Span
+from sessionlog.records import Message, Record, Span, Status
 from sessionlog.source import format_of
 from sessionlog.status import judge
+from sessionlog.supervise.beside import stop_beside
 from sessionlog.text import one_line
 from sessionlog.why.answer import Reading, Why, answered
 from sessionlog.why.facts import Facts, Gap, Saying
@@ -84,7 +85,10 @@ def look(
     title = one_line(described.title or described.meta.task)
     if facts.set_out is None and title:
         facts = facts._replace(set_out=Saying(title))
-    found = answered(facts, ending, status, alive=alive, now=now)
+    stopped = ""
+    if status in (Status.UNFINISHED, Status.TRUNCATED):
+        stopped = stop_beside(path, described.meta.resumed_from, facts.last_at)
+    found = answered(facts, ending, status, alive=alive, now=now, stopped=stopped)
     return Looked(found, described.meta.id, path, form.name, title, start * CHUNK, size)
 
 

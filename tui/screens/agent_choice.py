@@ -37,7 +37,7 @@ class AgentDialog(Dialog):
             lines.append(self._line(choice, min(longest, 20), index == self._at))
         if not self._choices:
             lines.append(Line([("no agent is known", "fg-2")]))
-        return [*lines, Line([]), Line([(self._said or " ", "open")])]
+        return [*lines, Line([(self._said, "open")])]
 
     def _line(self, choice: Choice, longest: int, selected: bool) -> Line:
         name = pad(visible(choice.agent.name), longest)

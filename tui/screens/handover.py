@@ -6,10 +6,12 @@ folder) only makes the plan anew. What `enter` sets off is done by whoever opene
 
 from __future__ import annotations
 
+import os
 import shlex
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import datetime
+from typing import TYPE_CHECKING, TypedDict, Unpack
 
 from textual import on
 from textual.geometry import Region
@@ -20,8 +22,16 @@ from sessionlog.errors import SessionLogError
 from sessionlog.records import Entry
 from sessionlog.secrets import mask
 from sessionlog.text import visible
-from tui import commands, handover_facts, handover_lines, handover_work, workers
+from tui import (
+    commands,
+    handover_facts,
+    handover_lines,
+    handover_waits,
+    handover_work,
+    workers,
+)
 from tui.handover import Answer, Chosen, Go, Known, Look, Planned, Wrote
+from tui.handover_waits import Standing
 from tui.layout import NARROW, WIDE
 from tui.lines import Line
 from tui.row_lines import Clock
@@ -30,9 +40,20 @@ from tui.widgets.handover_title import HandoverTitle
 from tui.widgets.scroll_view import ScrollView
 from tui.widgets.top_bar import TopBar
 
+if TYPE_CHECKING:
+    from sessionlog.resume import Resume
+
 _BESIDE = {True: 67, False: 47}
 """Columns of what stands beside the conversation, with the rule, on wide terminals or not."""
-NOTHING = "nothing to repair: every call is answered, no byte is lost"
+
+
+class _Changed(TypedDict, total=False):
+    """What may change of how it stands."""
+
+    planned: Planned
+    busy: str
+    problem: str
+    accepted: bool
 
 
 class HandoverSheet(Sheet[Answer]):
@@ -82,13 +103,9 @@ class HandoverSheet(Sheet[Answer]):
         """`at`: hand over a fork after that message; 0: all of it."""
         super().__init__(bar)
         self._entry, self._at, self._now, self._clock = entry, at, now, clock
-        self._known: Known | None = None
-        self._planned: Planned | None = None
+        self._stands = Standing()
         self._chosen = Chosen()
-        self._busy = "reading the log …"
-        self._problem = ""
-        self._accepted = self._bare = self._diff = False
-        self._diffed: list[Line] = []
+        self._bare = self._diff = False
         self.title_line = HandoverTitle(self._title(), id="title")
         self.rows = ScrollView(id="transcript", ends=True)
         self.facts = ScrollView(id="facts")
@@ -113,7 +130,7 @@ class HandoverSheet(Sheet[Answer]):
         if body.width >= NARROW:
             left, right = side_by_side(rest, body.width - _BESIDE[body.width >= WIDE])
             return {"title": title, "transcript": left, "facts": right}
-        below = handover_facts.brief_height(self._planned, rest.height)
+        below = handover_facts.brief_height(self._stands.planned, rest.height)
         if not below:
             return {"title": title, "transcript": rest}
         upper, lower = rest.split_horizontal(rest.height - below)
@@ -121,7 +138,7 @@ class HandoverSheet(Sheet[Answer]):
 
     def on_mount(self) -> None:
         """Read the log."""
-        self._tell()
+        self._show()
         entry, at = self._entry, self._at or None
 
         def read(post: workers.Post, stopped: workers.Stopped) -> None:
@@ -150,11 +167,10 @@ class HandoverSheet(Sheet[Answer]):
 
     def _think(self) -> None:
         """Plan for what is chosen now; a newer plan takes the place of an older."""
-        known, chosen, at, now = self._known, self._chosen, self._at or None, self._now()
+        known, chosen, at, now = self._stands.known, self._chosen, self._at or None, self._now()
         if known is None:
             return
-        self._busy = "thinking it through …"
-        self._tell()
+        self._become(busy="thinking it through …")
 
         def think(post: workers.Post, stopped: workers.Stopped) -> None:
             planned = handover_work.think(known, at, chosen, now)
@@ -165,61 +181,66 @@ class HandoverSheet(Sheet[Answer]):
 
     @on(Said)
     def _said(self, message: Said) -> None:
-        self._busy = message.words
-        self._tell()
+        self._become(busy=message.words)
 
     @on(Read)
     def _read(self, message: Read) -> None:
-        self._known = message.known
+        self._stands = self._stands._replace(known=message.known)
         self._think()
 
     @on(Thought)
     def _thought(self, message: Thought) -> None:
         if message.planned.chosen != self._chosen:
             return  # another choice was made meanwhile
-        self._planned, self._busy, self._problem = message.planned, "", message.planned.problem
+        planned = message.planned
+        self._become(planned=planned, busy="", problem=planned.problem)
         if self._diff:
             self._compare()
-        self._show()
 
     @on(Refused)
     def _refused(self, message: Refused) -> None:
-        self._busy, self._problem = "", message.why
-        self._show()
+        self._become(busy="", problem=message.why)
 
     @on(Written)
     def _written(self, message: Written) -> None:
         if message.path is not None:
             self.dismiss(Wrote(message.path))
             return
-        self._busy = ""
-        self._show()
-        self.status.answer(NOTHING)
+        self._become(busy="")
+        self.status.answer(handover_waits.NOTHING)
 
     # -- what is shown -------------------------------------------------------------------------
 
     def _title(self) -> Line:
-        resume = self._planned.resume if self._planned else None
-        return handover_lines.title(self._entry, resume, self._at, self._busy)
+        return handover_lines.title(self._entry, self._resume, self._at, self._stands.busy)
+
+    def _become(self, **changed: Unpack[_Changed]) -> None:
+        self._stands = self._stands._replace(**changed)
+        self._show()
 
     def _show(self) -> None:
-        """Everything anew, for the plan there is."""
-        planned, bare = self._planned, self._bare
-        waits = handover_lines.waits(
-            planned.refused if planned else None, planned.missing if planned else (),
-            self._problem, accepted=self._accepted, wide=self.size.width >= NARROW,
-        )  # fmt: skip
+        """Everything anew, as it stands."""
+        stands, planned, bare = self._stands, self._stands.planned, self._bare
+        waits = handover_lines.waits(stands, wide=self.size.width >= NARROW)
         self.title_line.show([self._title(), *waits])
         if planned is not None:
-            resume, shown = planned.resume, planned.transcript
-            clock, now = self._clock, self._now()
+            now = self._now()
             self.rows.show(
-                lambda width: handover_lines.conversation(shown, resume, width, clock),
-                lambda focused: handover_lines.heading(shown, resume, focused=focused),
+                lambda width: self._conversation(planned, width),
+                lambda focused: handover_lines.heading(
+                    planned.transcript, planned.resume, focused=focused
+                ),
             )
             self.facts.show(lambda width: self._facts(planned, width, now, bare))
         self._tell()
         self.place()
+
+    def _conversation(self, planned: Planned, width: int) -> list[Line]:
+        """Where the note would fill the pane it is cut, so that what is before it can be seen."""
+        most = max(self.rows.room // 2, 4)
+        return handover_lines.conversation(
+            planned.transcript, planned.resume, width, self._clock, most
+        )
 
     def _facts(self, planned: Planned, width: int, now: datetime, bare: bool) -> list[Line]:
         if self.size.width >= NARROW:
@@ -227,70 +248,22 @@ class HandoverSheet(Sheet[Answer]):
         return handover_facts.brief(planned, width, self.facts.size.height, bare=bare)
 
     def _tell(self) -> None:
-        waits = self._waits()
-        name = ""
-        if self._planned is not None and self._planned.resume is not None:
-            name = visible(self._planned.resume.agent.name)
-        words = f"enter waits: {waits}" if waits else f"enter hands over to {name}"
-        self.status.tell(self._busy or words, [("  0 written, 0 started", "fg-3")])
-        self.title_line.refresh()
-        asks = self._asks
-        self.keys.leave_out({"go"} if asks else {"accept"})
-
-    @property
-    def _asks(self) -> bool:
-        """Does damage before the end wait for a person?"""
-        damaged = self._planned is not None and self._planned.refused is not None
-        return damaged and not self._accepted
-
-    def _waits(self) -> str:
-        """Why it cannot go now; "" when it can."""
-        if self._busy or self._planned is None:
-            return self._busy.removesuffix(" …") or self._problem or "there is no plan"
-        if self._planned.resume is None or self._problem:
-            return self._problem or "there is no plan"
-        reasons = ["damage before the end"] if self._asks else []
-        return ", ".join([*reasons, *map(handover_facts.in_short, self._planned.missing)])
+        stands, resume = self._stands, self._resume
+        words = f"enter waits: {stands.waits}"
+        if not stands.waits and resume is not None:
+            words = f"enter hands over to {visible(resume.agent.name)}"
+        self.status.tell(stands.busy or words, [("  0 written, 0 started", "fg-3")])
+        self.keys.leave_out({"go"} if stands.asks else {"accept"})
 
     # -- commands ------------------------------------------------------------------------------
 
     def refused(self, id: str) -> str:
         """Why a key cannot act now."""
-        planned = self._planned
-        if id == "go":
-            return "" if self._asks and not self._busy else self._go_refused()
-        if id in ("accept", "note", "agent", "screen_or_not", "folder", "write", "diff", "copy"):
-            if self._known is None or self._busy.startswith("writing"):
-                return self._busy.removesuffix(" …") or self._problem
-            return self._refused_now(id, planned)
-        return ""
-
-    def _go_refused(self) -> str:
-        waits = self._waits()
-        return f"enter waits: {waits}" if waits else ""
-
-    def _refused_now(self, id: str, planned: Planned | None) -> str:
-        resume = planned.resume if planned else None
-        if id == "accept" and not self._asks:
-            return "! has nothing to accept: no damage before the end"
-        if id == "write" and self._asks:
-            return "write: damage before the end; ! accepts it"
-        if id == "write" and resume is not None and resume.plan is None and not resume.carried:
-            return f"write: {NOTHING}" if self._is_whole else "write: the log goes as it stands"
-        if id in ("note", "copy") and resume is None:
-            return f"{id}: there is no plan yet; a chooses another agent"
-        if id == "screen_or_not" and resume is not None and resume.agent.output:
-            return f"screen: {visible(resume.agent.name)} is recorded, so it runs headless"
-        if id == "diff" and resume is not None and resume.carried:
-            return "diff: every line is new; the conversation is written anew in the native format"
-        if id == "diff" and (resume is None or resume.plan is None):
-            return "diff: the log goes over as it stands"
-        return ""
+        return handover_waits.refused(self._stands, id)
 
     @property
-    def _is_whole(self) -> bool:
-        known = self._known
-        return known is not None and not known.session.open_calls
+    def _resume(self) -> Resume | None:
+        return self._stands.planned.resume if self._stands.planned else None
 
     def leave(self) -> None:
         """Out of the diff, else back."""
@@ -301,27 +274,23 @@ class HandoverSheet(Sheet[Answer]):
 
     def go(self) -> None:
         """Hand it over; damage that waits is looked at first."""
-        planned = self._planned
-        if planned is None or self._known is None:
-            return
-        if self._asks and planned.refused is not None:
+        known, planned, resume = self._stands.known, self._stands.planned, self._resume
+        if self._stands.asks and planned is not None and planned.refused is not None:
             self.dismiss(Look(planned.refused.span.offset))
-        elif planned.resume is not None:
-            self.dismiss(Go(self._known.session, planned.resume, self._accepted))
+        elif known is not None and resume is not None:
+            self.dismiss(Go(known.session, resume, self._stands.accepted))
 
     def accept(self) -> None:
         """Go on without the damaged lines."""
-        self._accepted = True
-        self._show()
+        self._become(accepted=True)
 
     def write(self) -> None:
         """Write the new log, and start nothing."""
-        known, resume = self._known, self._planned.resume if self._planned else None
+        known, resume = self._stands.known, self._resume
         if known is None:
             return
-        at, force, now = self._at or None, self._accepted, self._now()
-        self._busy = "writing …"
-        self._tell()
+        at, force, now = self._at or None, self._stands.accepted, self._now()
+        self._become(busy="writing …")
 
         def write(post: workers.Post, stopped: workers.Stopped) -> None:
             made = handover_work.write(known, at, resume, force=force, now=now)
@@ -333,9 +302,8 @@ class HandoverSheet(Sheet[Answer]):
         """Edit what the agent is told."""
         from tui.screens.note import NoteDialog
 
-        resume = self._planned.resume if self._planned else None
-        if resume is not None:
-            self.app.push_screen(NoteDialog(resume.note), self._noted)
+        if self._resume is not None:
+            self.app.push_screen(NoteDialog(self._resume.note), self._noted)
 
     def _noted(self, note: str | None) -> None:
         if note is not None:
@@ -345,7 +313,7 @@ class HandoverSheet(Sheet[Answer]):
         """Choose another agent."""
         from tui.screens.agent_choice import AgentDialog
 
-        planned = self._planned
+        planned = self._stands.planned
         if planned is not None:
             current = planned.resume.agent.name if planned.resume else ""
             box = AgentDialog(planned.agents, current, screen=self._chosen.screen)
@@ -361,12 +329,11 @@ class HandoverSheet(Sheet[Answer]):
 
     def folder(self) -> None:
         """Ask for another working directory."""
-        resume = self._planned.resume if self._planned else None
-        self.ask("folder", "working directory", resume.cwd if resume else "")
+        self.ask("folder", "working directory", self._resume.cwd if self._resume else "")
 
     def given(self, purpose: str, text: str) -> None:
         """The working directory; nothing means the session's own."""
-        self._choose(self._chosen._replace(cwd=text.strip() or None))
+        self._choose(self._chosen._replace(cwd=os.path.expanduser(text.strip()) or None))
 
     def _choose(self, chosen: Chosen) -> None:
         if chosen != self._chosen:
@@ -383,9 +350,8 @@ class HandoverSheet(Sheet[Answer]):
 
     def copy(self) -> None:
         """The command, as one would type it."""
-        resume = self._planned.resume if self._planned else None
-        if resume is not None:
-            text = shlex.join(resume.argv)
+        if self._resume is not None:
+            text = shlex.join(self._resume.argv)
             self.copied("the command", visible(text if self._bare else mask(text), newlines=True))
 
     # -- the full diff -------------------------------------------------------------------------
@@ -394,17 +360,17 @@ class HandoverSheet(Sheet[Answer]):
         """Every changed record of the new log, and back."""
         self._diff = not self._diff
         if self._diff:
-            self.full.show(lambda width: [Line([(" comparing …", "fg-2")])])
+            self.full.show(lambda width: [Line([(" comparing …", "fg-2")])],
+                           handover_lines.diff_heading)  # fmt: skip
             self.full.begin()
             self._compare()
         self.place()
         self.set_focus(self.main)
 
     def _compare(self) -> None:
-        planned, bare = self._planned, self._bare
-        if planned is None or planned.resume is None:
+        resume, bare = self._resume, self._bare
+        if resume is None:
             return
-        resume = planned.resume
 
         def compare(post: workers.Post, stopped: workers.Stopped) -> None:
             post(self.Compared(handover_work.compare(resume, bare)))

@@ -40,10 +40,11 @@ class StopHeader(LineWidget):
         *,
         before: int | None = None,
         writer: str = "",
+        stopped: str = "",
     ) -> None:
         """Show a session by its row and its last records; see `tui.stop.stop_lines`."""
         self.entry, self._writer = entry, writer
-        self._why = None if entry is None else why_of(entry, gather(records, before))
+        self._why = None if entry is None else why_of(entry, gather(records, before), stopped)
         self.refresh()
 
     def set_active(self, is_active: bool) -> None:
