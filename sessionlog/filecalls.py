@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from sessionlog.acts import Act, Swap
@@ -79,12 +80,12 @@ def acts_of(call: Activity, answer: Message, folder: str, *, numbered: bool = Fa
         fine = isinstance(free, str) and free.lstrip().startswith("*** Begin Patch")
         return patch_acts(free, folder) if fine and not _failed(answer) else []
     fields = {_plain(name): item for name, item in value.items()}
-    words = {word.lower() for word in _WORD.findall(call.name)}
+    words = _words(call.name)
     path, asked = _text(fields, _PATHS), fields.get("command")
     if path and isinstance(asked, str) and re.fullmatch(r"[a-z_]+", asked):
-        words = {*asked.split("_")}  # one tool for all: view, create, str_replace, insert
+        words = frozenset(asked.split("_"))  # one tool for all: view, create, str_replace, insert
     structured = _structured(answer)
-    found = _Call(fields, frozenset(words), path, _shown(answer), structured,
+    found = _Call(fields, words, path, _shown(answer), structured,
                   _folder(fields, folder), answer, numbered)  # fmt: skip
     if _failed(answer):
         return [*_missing(found)]
@@ -171,8 +172,8 @@ def _edit(call: _Call, path: str, swaps: tuple[Swap, ...]) -> Act:
     """An edit, by the lines that the client says it changed where it does."""
     structured = call.structured
     hunks: tuple[Hunk, ...] = ()
-    if structured.get("structuredPatch"):
-        hunks = edits_of({}, structured)[0].hunks
+    if structured.get("structuredPatch") and (made := edits_of({}, structured)):
+        hunks = made[0].hunks
     base = structured.get("originalFile")
     base = base if isinstance(base, str) and hunks else None
     if not hunks and len(swaps) == 1 and not swaps[0].old and "oldstring" in call.fields:
@@ -218,7 +219,9 @@ def _shown(answer: Message) -> str:
         held = next((result[n] for n in ("content", "output", "text") if n in result), None)
         if isinstance(held, str):
             return held
-    return result if isinstance(result, str) else result_text(answer)
+    if _failed(answer) or not isinstance(result, str):
+        return result_text(answer)
+    return result
 
 
 def _structured(answer: Message) -> Mapping[str, Any]:
@@ -259,6 +262,13 @@ def _ranged(fields: Mapping[str, Any]) -> bool:
     return any(fields.get(name) not in (None, 0, False, "", [], -1) for name in _RANGES)
 
 
+@lru_cache(maxsize=256)
+def _words(name: str) -> frozenset[str]:
+    """The words of a tool's name: "str_replace", "WebFetch"."""
+    return frozenset(word.lower() for word in _WORD.findall(name))
+
+
+@lru_cache(maxsize=256)
 def _plain(name: str) -> str:
     return name.replace("_", "").replace("-", "").lower()
 

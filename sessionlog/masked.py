@@ -15,7 +15,9 @@ from sessionlog import codec
 from sessionlog.records import Activity, Event, Image, Message, Payload, Result
 from sessionlog.secrets import MASKED, mask, mask_value
 
-_LAST = re.compile(r"""[^\s"'\\]{1,4096}\Z""")
+_TAIL = 8 << 10
+"""Characters at the end of a text among which its last word is looked for."""
+_APART = " \t\r\n\"'\\"
 _STAYS = 4
 """Characters that are left of a last word."""
 _PLAIN = re.compile(r"[A-Za-z.,:;!?()_-]{0,24}|.{0,7}", re.DOTALL)
@@ -33,8 +35,9 @@ def masked(payload: Payload) -> Payload:
             extra=mask_value(dict(payload.extra)),
         )
     if isinstance(payload, Event):
-        text, extra = _text(payload.text), mask_value(dict(payload.extra))
-        return payload._replace(tool=mask(payload.tool), text=text, extra=extra)
+        tool = payload.tool and mask(payload.tool)
+        extra = mask_value(dict(payload.extra))
+        return payload._replace(tool=tool, text=_text(payload.text), extra=extra)
     if isinstance(payload, Result):
         return payload._replace(
             message=mask(payload.message),
@@ -48,13 +51,14 @@ def masked(payload: Payload) -> Payload:
 def masked_cut(text: str) -> str:
     """A text that was cut off in the middle, masked."""
     text = mask(text)
+    head, tail = text[:-_TAIL], text[-_TAIL:]
     for quote in ('"', "'"):  # a value is known to be one by its closing quote
-        closed = mask(text + quote)
-        text = closed.removesuffix(quote)
-    last = _LAST.search(text)
-    if last is None or MASKED in last[0] or _PLAIN.fullmatch(last[0]):
-        return text
-    return text[: last.start() + _STAYS] + MASKED
+        tail = mask(tail + quote).removesuffix(quote)
+    start = max(map(tail.rfind, _APART)) + 1
+    last = tail[start:]
+    if MASKED in last or _PLAIN.fullmatch(last):
+        return head + tail
+    return head + tail[: start + _STAYS] + MASKED
 
 
 def masked_json(text: str) -> str:

@@ -19,6 +19,7 @@ from sessionlog.dialects.table import dialect as dialect_named
 from sessionlog.masked import masked, masked_cut
 from sessionlog.recorder import Recorder
 from sessionlog.records import Activity, Event, Message, Payload, Result
+from sessionlog.secrets import mask
 from sessionlog.writer import Writer
 
 LONGEST = 64 << 20
@@ -86,11 +87,12 @@ class Recording:
         if self._ended:
             return
         self._ended = True
+        cut = bool(how) or code != 0
         if line := self._errors.rest():
-            self._told(line)
+            self._told(line, cut)
         self._write(self._stderr.rest())
         if line := self._lines.rest():
-            self._take(line, cut=bool(how) or code != 0, last=True)
+            self._take(line, cut, last=True)
         else:
             self._write(self._dialect.rest(b""))
         standing = self._dialect.standing()
@@ -123,10 +125,10 @@ class Recording:
         else:
             self._write(self._dialect.take(line.data))
 
-    def _told(self, line: Line) -> None:
-        self._write(self._stderr.take(line.data))
+    def _told(self, line: Line, cut: bool = False) -> None:
+        self._write(self._stderr.take(line.data), cut)
         if said := line.data.decode("utf-8", "replace").strip():
-            self._said = said[:_WORDS]
+            self._said = (masked_cut(said) if cut else mask(said))[:_WORDS]
 
     def _write(self, payloads: Iterable[Payload], cut: bool = False) -> None:
         for payload in payloads:

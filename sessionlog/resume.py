@@ -98,7 +98,9 @@ def plan_resume(
     log = os.path.abspath(log)
     cwd = os.path.abspath(cwd or session.meta.workdir or os.path.dirname(log))
     files = note_of(staleness) if staleness else ()
-    note = prompt or note_for(session, plan, now, at=at, files=files)
+    # a fork at the last message is the whole run: what was in flight behind it is told, too
+    part = at if at != len(session.history) else None
+    note = prompt or note_for(session, plan, now, at=part, files=files)
     run = new_run(now.timestamp())
     values = {"log": log, "id": id, "workdir": cwd, "prompt": note}
     argv = agents.fill(chosen, values | files_of(chosen, screen, run, environ), screen)

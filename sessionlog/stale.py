@@ -13,6 +13,8 @@ import hashlib
 import os
 import stat as kinds
 from collections.abc import Callable, Iterator
+from contextlib import suppress
+from functools import cache
 from typing import Literal, NamedTuple
 
 from sessionlog import repository
@@ -24,7 +26,7 @@ from sessionlog.records import moment, stamp
 from sessionlog.repository import Repository
 from sessionlog.session import Session
 from sessionlog.text import one_line
-from sessionlog.touched import Touch, in_kernel, touched
+from sessionlog.touched import Touch, touched
 
 MOST = 8 << 20
 """Bytes up to which a content is compared; a bigger file is judged by its time."""
@@ -101,22 +103,30 @@ class Staleness(NamedTuple):
 
 
 def look(path: str, content: bool = True) -> Look:
-    """What stands under a path on this machine. Never raises; opens regular files alone."""
+    """What stands under a path on this machine. Never raises; opens regular files alone, and none
+    of the kernel's own."""
     try:
-        if in_kernel(os.path.realpath(path)):
-            return Look("other", why="a file of the kernel's")
         found = os.stat(path)
     except (FileNotFoundError, NotADirectoryError):
         return Look("nothing")
     except (OSError, ValueError) as error:
         return Look("hidden", why=_words(error))
-    kind = kinds.S_IFMT(found.st_mode)
-    if kind != kinds.S_IFREG:
-        folder = kind == kinds.S_IFDIR
-        return Look("folder" if folder else "other", found.st_mtime,
-                    why="a folder stands there" if folder else "no regular file")  # fmt: skip
+    if kinds.S_ISDIR(found.st_mode):
+        return Look("folder", found.st_mtime, why="a folder stands there")
+    if not kinds.S_ISREG(found.st_mode) or found.st_dev in _kernel():
+        return Look("other", found.st_mtime, why="no regular file stands there")
     there = Look("file", found.st_mtime, found.st_size)
     return _with_content(path, there) if content and found.st_size <= MOST else there
+
+
+@cache
+def _kernel() -> frozenset[int]:
+    """The file systems that the kernel makes up: a link can lead to them from anywhere."""
+    made = set()
+    for folder in ("/proc", "/sys", "/dev"):
+        with suppress(OSError):
+            made.add(os.stat(folder).st_dev)
+    return frozenset(made - {os.stat("/").st_dev})
 
 
 def _with_content(path: str, there: Look) -> Look:
@@ -125,11 +135,20 @@ def _with_content(path: str, there: Look) -> Look:
     except Unreadable as error:
         return there._replace(why="cannot be read: " + str(error).removeprefix(f"{path}: "))
     try:
-        with open(fd, "rb") as file:
-            data = file.read(MOST + 1)
+        data = _read(fd)
     except OSError as error:
         return there._replace(why=f"cannot be read: {_words(error)}")
+    finally:
+        os.close(fd)
     return there._replace(data=data if len(data) <= MOST else None)
+
+
+def _read(fd: int) -> bytes:
+    """All bytes, and a few more than `MOST` of a file that grew."""
+    data = b""
+    while len(data) <= MOST and (piece := os.read(fd, 1 << 20)):
+        data += piece
+    return data
 
 
 def _words(error: OSError | ValueError) -> str:
@@ -173,13 +192,19 @@ def _now(touch: Touch, folder: str, look: Door) -> FileNow | None:
     known = touch.known
     wanted = bool(known.there and (known.whole or known.parts or known.digest))
     seen = look(touch.path, wanted)
-    if seen.kind == "folder" and not (wanted and known.there):
+    if seen.kind == "folder" and not _was_file(touch, known):
         return None
     how, by, why = judged(touch, known, seen)
     shown = os.path.relpath(touch.path, folder) if _inside(touch.path, folder) else touch.path
     changed_at = stamp(seen.modified) if seen.kind in ("file", "folder", "other") else ""
     return FileNow(touch.path, shown, how, touch.at, changed_at, by, touch.n, touch.wrote,
                    touch.in_context, why)  # fmt: skip
+
+
+def _was_file(touch: Touch, known: Known) -> bool:
+    """Did the transcript see a file there for sure? Bare text may be the listing of a folder."""
+    bare = known.whole is None or known.whole.bare
+    return known.there and (touch.wrote or bool(known.digest) or not bare)
 
 
 def _inside(path: str, folder: str) -> bool:

@@ -24,7 +24,7 @@ from sessionlog.session import Numbered, Session
 _NUMBERED = ("claude",)
 """Formats whose agent shows files with line numbers, always."""
 _LONGEST = 4096
-_NOWHERE = ("/proc", "/sys", "/dev")
+_KERNEL = ("/proc/", "/sys/", "/dev/")
 
 
 class Touch(NamedTuple):
@@ -160,9 +160,4 @@ def absolute(path: str) -> str:
     if not path.startswith("/") or "\0" in path or len(path) > _LONGEST or path.endswith("/"):
         return ""
     whole = os.path.normpath("/" + path.lstrip("/"))
-    return "" if whole == "/" or in_kernel(whole) else whole
-
-
-def in_kernel(path: str) -> bool:
-    """Is it a file that the kernel makes up, or a device?"""
-    return path.startswith(tuple(f"{root}/" for root in _NOWHERE)) or path in _NOWHERE
+    return "" if whole == "/" or f"{whole}/".startswith(_KERNEL) else whole

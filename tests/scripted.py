@@ -77,7 +77,9 @@ class Scripted:
         lines = text.replace("\r\n", "\n").split("\n")
         if self.agent == "claude-1.0":
             lines = lines[:-1] if lines[-1] == "" else lines
-            shown = "\n".join(f"{i:>6}→{lines[i - 1]}" for i in range(start, min(end, len(lines)) + 1))
+            shown = "\n".join(
+                f"{i:>6}→{lines[i - 1]}" for i in range(start, min(end, len(lines)) + 1)
+            )
             return shown + "\n\n<system-reminder>\nBe careful with it.\n</system-reminder>\n"
         return "\n".join(f"{i}\t{lines[i - 1]}" for i in range(start, end + 1))
 

@@ -19,8 +19,9 @@ class Stream:
     """(bytes after which a block is finished, a text of its own that it holds)."""
     deltas: list[int] = field(default_factory=list)
     """Where pieces end."""
-    whole: int = 0
-    """Bytes after which nothing is missing."""
+    begun: int = 0
+    open: list[range] = field(default_factory=list)
+    """Where a cut is one: the numbers of bytes after which something is missing."""
 
     def put(self, value: Any, event: str = "") -> None:
         """An event or a line."""
@@ -35,8 +36,13 @@ class Stream:
     def finished(self, text: str) -> None:
         self.blocks.append((len(self.data), text))
 
+    def begins(self) -> None:
+        """What was put last opens something that has to be ended."""
+        self.begun = len(self.data)
+
     def ended(self) -> None:
-        self.whole = len(self.data)
+        """What was put last ends it; the line feeds behind it may be missing."""
+        self.open.append(range(self.begun, len(self.data) - 2))
 
 
 Block = tuple[str, str]
@@ -57,11 +63,11 @@ def anthropic(answers: list[list[Block]], random: Random | None = None) -> Strea
         last = number == len(answers) - 1
         for event in anthropic_events(f"msg_{number}", blocks, random, last):
             stream.put(event, event["type"])
+            if event["type"] == "message_start":
+                stream.begins()
             if event["type"] == "content_block_stop":
                 stream.finished(blocks[event["index"]][1])
-        if not last:
-            stream.ended()
-    stream.ended()
+        stream.ended()
     return stream
 
 
@@ -99,6 +105,7 @@ def responses(answers: list[list[Block]], random: Random | None = None) -> Strea
 
     for number, blocks in enumerate(answers):
         put("response.created", response={"id": f"resp_{number}", "model": "m-2"})
+        stream.begins()
         for index, (kind, text) in enumerate(blocks):
             id = f"item_{number}_{index}"
             raw = json.dumps({"command": text}) if kind == "call" else text
@@ -134,6 +141,7 @@ def chat(answers: list[list[Block]], random: Random | None = None) -> Stream:
             stream.put({"id": f"chat_{id}", "model": "m-3", "choices": [choice]})
 
         put({"role": "assistant", "content": ""})
+        stream.begins()
         calls = 0
         for kind, text in blocks:
             if kind == "call":
@@ -235,7 +243,6 @@ def text(answers: list[list[Block]], random: Random | None = None) -> Stream:
         for kind, said in blocks:
             stream.put(f"{kind}: {said}")
             stream.finished(said)
-    stream.ended()
     return stream
 
 

@@ -21,7 +21,7 @@ from sessionlog.records import Span
 from sessionlog.resume import Resume
 from sessionlog.secrets import mask
 from sessionlog.survey import actor_of, form_named
-from sessionlog.text import size, visible
+from sessionlog.text import size, visible, wrap
 from tui.highlight import json_lines
 from tui.lines import Line, Piece
 
@@ -69,7 +69,7 @@ def _edited(edits: Edits, actor: Actor, read: Read) -> Iterator[Change]:
     for group in _groups(edits.edits):
         start, end = group[0].offset, max(edit.offset + edit.removed for edit in group)
         data = read(Span(0, start, end - start)) if end > start else b""
-        alone = Edits(end, 0, edits=tuple(group))
+        alone = Edits(end + 1, 0, edits=tuple(group))
         for part in parts([LogLine(0, start, data, True)], alone, actor, read):
             if part.fate is Fate.DROPPED:
                 yield Change("left out here", old=part.data)
@@ -111,6 +111,22 @@ def diff_lines(found: Iterable[Change], *, bare: bool) -> list[Line]:
     return lines or [Line([(" no line differs", "fg-2")])]
 
 
+def wrapped(lines: Iterable[Line], width: int) -> list[Line]:
+    """The lines in a pane of that width; a long text goes on below."""
+    made = []
+    for line in lines:
+        if len(line.left) != 2:
+            made.append(line)
+            continue
+        sign, (text, style) = line.left
+        for i, part in enumerate(wrap(text, width - 6, _TALLEST) or [""]):
+            indent = (" ", "") if i == 0 else ("   ", "")
+            made.append(
+                Line([sign if i == 0 else ("  ", ""), indent, (part, style)], [], line.tint)
+            )
+    return made
+
+
 def _title(change: Change) -> Line:
     sizes = size(len(change.new or change.old))
     return Line([(f" {change.what}", "fg-1")], [(f"  {sizes} ", "fg-3")], "surface")
@@ -132,7 +148,7 @@ def _signed(sign: str, text: str) -> Line:
     style, tint = {"+": ("diff-add", "tint-add"), "-": ("diff-del", "tint-del")}.get(
         sign, ("fg-2", "")
     )
-    pieces: list[Piece] = [(f" {sign} ", f"{style} bold"), (text, style)]
+    pieces: list[Piece] = [(f" {sign}", f"{style} bold"), (text, style)]
     return Line(pieces, tint=tint)
 
 

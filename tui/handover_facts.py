@@ -212,9 +212,8 @@ def _log(resume: Resume, width: int, *, brief: bool) -> Iterator[Line]:
     if resume.plan is None and not resume.carried:
         yield from _path("log", resume.log, width, (" as it stands", "fg-2"), brief=brief)
         return
-    path = resume.log if resume.plan is not None else f"{resume.log}/"
     new: Piece = (" new; source as it was" if brief else " new", "fg-2")
-    yield from _path("log", path, width, new, brief=brief)
+    yield from _path("log", resume.log, width, new, brief=brief)
 
 
 # -- files -----------------------------------------------------------------------------------

@@ -57,7 +57,7 @@ def think(known: Known, at: int | None, chosen: Chosen, now: datetime) -> Planne
             screen=chosen.screen, cwd=chosen.cwd, now=now,
         )  # fmt: skip
     except SessionLogError as error:
-        problem = str(error)
+        problem = str(error).removeprefix(f"{session.path}: ")
     found = tuple(agents.choices(os.environ, session.format, chosen.screen))
     return Planned(
         chosen, resume, transcript(session, strip, resume), refused(session, strip, resume), found,

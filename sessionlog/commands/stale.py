@@ -51,6 +51,7 @@ def _lines(seen: Staleness, everything: bool) -> Iterator[str]:
     if not seen.files:
         yield "the transcript touched no file"
     elif same and not everything:
-        yield f"  {same} {'others' if seen.changed else 'files'} as the agent left them"
+        noun = "other" if seen.changed else "file"
+        yield f"  {same} {noun}{'s' * (same != 1)} unchanged"
     if seen.moved:
         yield visible(note_of(seen)[-1])

@@ -10,7 +10,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from sessionlog.dialects.base import DAMAGE, PARTIAL, dict_of, request, response, text_of, written
+from sessionlog.dialects.base import (
+    DAMAGE,
+    PARTIAL,
+    PRINTED,
+    dict_of,
+    request,
+    response,
+    text_of,
+    written,
+)
 from sessionlog.records import Activity, Event, Message, Payload
 from sessionlog.stream import Block, StreamAssembler
 
@@ -51,11 +60,12 @@ class Blocks:
         """Give up what is held, if it is too much: what was said so far, and that it was."""
         if self._held <= self._most:
             return
-        what = where(self.unfinished())
-        yield from self.partial()
-        yield Event(
-            DAMAGE, text=f"{what} is longer than {self._most:,} bytes; its rest is left out"
-        )
+        if not self._given_up:
+            what = where(self.unfinished())
+            for event in self.partial():
+                yield event._replace(text=event.text[:PRINTED])
+            size = f"{what} is longer than {self._most:,} bytes"
+            yield Event(DAMAGE, text=f"{size}; the end of it is left out")
         # The block may end in the middle of anything: what follows of it counts for nothing.
         self.assembler, self._held, self._given_up = StreamAssembler(), 0, True
 

@@ -8,6 +8,7 @@
     output      what a program without a terminal prints: its tail, and its recording
     runs        the journal of runs, for who was not there when they began
     run         the supervisor itself: `python -m sessionlog.supervise.run`
+    place       can a command run at all? Asked before anything starts
     handle      the viewer's end: `start(order) -> Handle`
 
 Until the command is running a supervisor imports the standard library alone, and of that the few

@@ -30,6 +30,8 @@ __all__ = ["Handle", "Order", "Outcome", "new_run", "start"]
 
 _SOON = 15.0
 """Seconds in which a supervisor says that its command runs, on the busiest machine."""
+_HOME = os.path.join(os.path.dirname(__file__), "..", "..")
+"""Where this package is imported from, whatever finds it here."""
 _BOOT = "import sys; sys.path[:] = sys.argv[3:]; from sessionlog.supervise.run import main; \
 sys.exit(main(sys.argv[1:3]))"
 """Isolated and without site: it starts faster, nothing of the environment acts on it, and it
@@ -52,8 +54,9 @@ def start(
     if why:
         raise NotPossible(why)
     order = order._replace(
-        argv=tuple(order.argv), cwd=os.path.abspath(order.cwd), log=os.path.abspath(order.log)
-    )
+        argv=tuple(order.argv), cwd=os.path.abspath(order.cwd),
+        log=_absolute(order.log), source=_absolute(order.source),
+    )  # fmt: skip
     master, slave = os.openpty() if order.screen else (-1, -1)
     handle = None
     try:
@@ -74,13 +77,17 @@ def start(
     return handle
 
 
+def _absolute(path: str) -> str:
+    return os.path.abspath(path) if path else ""
+
+
 def _launched(
     environ: Mapping[str, str], slave: int
 ) -> tuple[socket.socket, subprocess.Popen[bytes]]:
     """A supervisor that waits for its order, and the socket to it."""
     ours, theirs = socket.socketpair()
     passed = [fd for fd in (theirs.fileno(), slave) if fd >= 0]
-    path = [os.path.abspath(place) for place in sys.path]
+    path = [os.path.abspath(place) for place in (_HOME, *sys.path)]
     argv = [sys.executable, "-I", "-S", "-c", _BOOT, str(theirs.fileno()), str(slave), *path]
     try:
         process = subprocess.Popen(

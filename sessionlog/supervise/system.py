@@ -8,6 +8,7 @@ a signal goes only while its leader is not reaped: its number is taken until the
 
 from __future__ import annotations
 
+import errno
 import os
 import select
 import signal
@@ -27,6 +28,9 @@ else:
     look = elsewhere
 
 _NEVER_SIGNALLED = 1
+"""Nor anything below: to kill(2), 0 and less mean many processes, and 1 is everybody's."""
+_NO_PIDFD = (errno.EPERM, errno.EINVAL, errno.ENOSYS)
+"""An old kernel, or a sandbox that forbids them."""
 
 
 class Process(NamedTuple):
@@ -107,10 +111,6 @@ def pin(pid: int, wanted: Callable[[int], bool]) -> Pin | None:
     if fd >= 0:
         os.close(fd)
     return None
-
-
-_NO_PIDFD = (1, 22, 38)
-"""EPERM (a sandbox), EINVAL, ENOSYS: no pidfds here."""
 
 
 def pin_process(process: Process) -> Pin | None:

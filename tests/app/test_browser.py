@@ -239,43 +239,19 @@ async def test_leaving_a_dialog_writes_nothing(tmp_path: Path) -> None:
     folder = night(tmp_path)
     before = sorted(folder.iterdir())
     async with opened(folder) as (pilot, browser):
-        for key in ("f", "r"):
-            await pilot.press("j", key)
-            await until(pilot, lambda: "untouched" in shown(pilot))
-            await pilot.press("escape")
-            await until(pilot, lambda: pilot.app.screen is browser)
+        await pilot.press("j", "f")
+        await until(pilot, lambda: "untouched" in shown(pilot))
+        await pilot.press("escape")
+        await until(pilot, lambda: pilot.app.screen is browser)
     assert sorted(folder.iterdir()) == before
 
 
-async def test_repair_closes_the_open_call_in_a_new_log(tmp_path: Path) -> None:
-    folder = night(tmp_path)
-    async with opened(folder) as (pilot, browser):
-        await pilot.press("j", "r")
-        await until(pilot, lambda: "1 closed" in shown(pilot))
-        await pilot.press("enter")
-        await until(pilot, lambda: browser.entry and browser.entry.resumed_from)
-        assert browser.entry
-        assert load(browser.entry.path).open_calls == ()
-    assert len(list(folder.iterdir())) == 5
-
-
-async def test_a_healthy_log_needs_no_repair(tmp_path: Path) -> None:
-    path = build.log(tmp_path / "a.jsonl", build.healthy())
-    async with opened(path) as (pilot, browser):
-        await pilot.press("r")
-        await until(pilot, lambda: "nothing to repair" in shown(pilot))
-        await pilot.press("enter")
-        await pilot.pause()
-        assert pilot.app.screen is not browser
-    assert list(tmp_path.iterdir()) == [path]
-
-
-async def test_damage_before_the_end_asks_first(tmp_path: Path) -> None:
+async def test_a_fork_asks_where_damage_is_before_the_end(tmp_path: Path) -> None:
     lines = build.healthy()
     lines.insert(3, b'{"kind":"mess\n')
     build.log(tmp_path / "a.jsonl", lines[:-1])
     async with opened(tmp_path) as (pilot, browser):
-        await pilot.press("r")
+        await pilot.press("f")
         await until(pilot, lambda: "damaged before its end" in shown(pilot))
         await pilot.press("enter")
         await pilot.pause()
@@ -433,7 +409,7 @@ async def test_a_format_that_cannot_be_acted_on_says_so(tmp_path: Path) -> None:
         assert pilot.app.screen is browser
 
 
-async def test_a_running_log_can_be_forked_but_not_repaired(tmp_path: Path) -> None:
+async def test_a_running_log_can_be_forked_but_not_handed_over(tmp_path: Path) -> None:
     async with opened(night(tmp_path)) as (pilot, browser):
         assert browser.sessions.selected
         live = browser.sessions.selected._replace(status=Status.RUNNING)
@@ -441,4 +417,4 @@ async def test_a_running_log_can_be_forked_but_not_repaired(tmp_path: Path) -> N
         assert browser.actions.refused("fork") == ""
         await pilot.press("r")
         await pilot.pause()
-        assert "repair: its writer is alive" in shown(pilot)
+        assert "hand over: its writer is alive" in shown(pilot)

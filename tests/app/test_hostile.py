@@ -76,12 +76,28 @@ async def test_typed_text_is_shown_as_text(tmp_path: Path) -> None:
 async def test_a_dialog_on_a_hostile_log_shows_marks(tmp_path: Path) -> None:
     path = evil_log(tmp_path / "20261127-230000.jsonl")
     async with opened(path) as (pilot, _):
-        for key in ("f", "r"):
-            await pilot.press(key)
-            await until(pilot, lambda: "untouched" in shown(pilot), key)
-            assert_clean(shown(pilot))
-            await pilot.press("k", "k", "escape")
+        await pilot.press("f")
+        await until(pilot, lambda: "untouched" in shown(pilot))
+        assert_clean(shown(pilot))
+        await pilot.press("k", "k", "escape")
+        await pilot.pause()
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_handing_over_a_hostile_log_shows_marks(
+    tmp_path: Path, size: tuple[int, int]
+) -> None:
+    path = evil_log(tmp_path / "20261127-230000.jsonl")
+    async with opened(path, size=size) as (pilot, _):
+        await pilot.press("r")
+        await until(pilot, lambda: "enter waits: damage" in shown(pilot))
+        for keys in ("home", "end", "exclamation_mark", "b", "y", "m", "escape", "a", "escape", "d",
+                     "G", "escape", "c", "x", "enter"):  # fmt: skip
+            await pilot.press(keys)
             await pilot.pause()
+            assert_clean(shown(pilot))
+            assert_clean(pilot.app.clipboard)
+        assert pilot.app._exception is None
 
 
 async def test_every_command_says_clean_words(tmp_path: Path) -> None:

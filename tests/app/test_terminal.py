@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import os
 import random
-import select
 import signal
-import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import Any
 
 import pytest
 from screens import night
+from terminals import shown
 
 fcntl = pytest.importorskip("fcntl")
 pty = pytest.importorskip("pty")
@@ -27,68 +25,6 @@ BURSTS = [
     b"f?\x10r", ESC * 2, b"\x10\x10\x10", ESC * 2, b"\x10" + ESC * 3, b"\x10fork\r\r\r", ESC * 3,
     b"\x10rr", ESC * 3, b"/ab\r\r" + ESC, b":5\r\r", b"f\x1b", b"r" + ESC + b"r" + ESC + b"r",
 ]  # fmt: skip
-
-
-class Terminal:
-    """A process with a pseudo-terminal of its own."""
-
-    def __init__(self, *words: str) -> None:
-        self._master, slave = pty.openpty()
-        self._slave = slave
-        fcntl.ioctl(slave, termios.TIOCSWINSZ, b"\x24\x00\x78\x00" + bytes(4))
-        self.before: list[Any] = termios.tcgetattr(slave)
-        self.process = subprocess.Popen(
-            [sys.executable, "-m", "tui", *words], cwd=ROOT, stdin=slave, stdout=slave,
-            stderr=slave, start_new_session=True, env=os.environ | {"TERM": "xterm-256color"},
-        )  # fmt: skip
-        self.output = b""
-
-    def read(self, seconds: float, until: bytes = b"") -> None:
-        """Take what is written, until something was."""
-        end = time.monotonic() + seconds
-        while (left := end - time.monotonic()) > 0 and not (until and until in self.output):
-            if select.select([self._master], [], [], min(left, 0.05))[0]:
-                self.output += os.read(self._master, 1 << 16)
-
-    def send(self, keys: bytes, rest: float = 0.15) -> None:
-        """All keys in one write."""
-        os.write(self._master, keys)
-        self.read(rest)
-
-    def ended(self) -> int:
-        """The exit code, once it is there."""
-        end = time.monotonic() + 20
-        while self.process.poll() is None and time.monotonic() < end:
-            self.read(0.05)
-        self.read(0.1)
-        assert self.process.poll() is not None, "still running"
-        return self.process.returncode
-
-    def hang_up(self) -> None:
-        """The window is closed. No signal is sent: the terminal is not the process's own."""
-        os.close(self._master)
-        os.close(self._slave)
-
-    @property
-    def now(self) -> list[Any]:
-        """How the terminal is set."""
-        found: list[Any] = termios.tcgetattr(self._slave)
-        return found
-
-    def close(self) -> None:
-        """Nothing stays."""
-        self.process.kill()
-        self.process.wait()
-        os.close(self._master)
-        os.close(self._slave)
-
-
-def shown(*words: str) -> Terminal:
-    """The program, once it has painted and takes keys."""
-    terminal = Terminal(*words)
-    terminal.read(20, until=b"help")
-    terminal.read(0.5)
-    return terminal
 
 
 def test_keys_that_come_together_never_end_it(tmp_path: Path) -> None:

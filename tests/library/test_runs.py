@@ -6,6 +6,7 @@ import json
 import os
 import signal
 import stat
+import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from handed import environment, order
 
 from sessionlog.cli import main
 from sessionlog.errors import SessionNotFound
+from sessionlog.paths import runs_folder
 from sessionlog.supervise import runs, system
 from sessionlog.supervise.handle import Handle, Outcome, start
 from sessionlog.supervise.system import Process
@@ -136,7 +138,7 @@ def test_the_newest_files_are_kept_and_what_runs(begin: Starts, tmp_path: Path) 
     handle = begin(run="2100-this")
     handle.stop()
     ended(handle)
-    names = sorted(os.listdir(runs.folder()))
+    names = sorted(os.listdir(runs_folder()))
     assert names[:2] == ["2000-lives.json", "2099-0006.json"]
     assert names[-1] == "2100-this.json"
     assert len(names) == runs.KEPT + 1
@@ -210,8 +212,9 @@ def test_a_supervisor_that_does_not_answer_is_made_up_for(
 ) -> None:
     monkeypatch.setattr(runs, "_SLOW", 0.1)
     handle = begin()
+    run = runs.find("last")
     os.kill(handle.pid, signal.SIGSTOP)
-    outcome = runs.stop(runs.find("last"))
+    outcome = runs.stop(run)
     assert outcome is not None
     assert "its supervisor was killed" in outcome.problem
 
@@ -228,3 +231,15 @@ def test_a_number_that_is_another_process_by_now_gets_no_signal(tmp_path: Path) 
     assert held is not None
     assert held.alive()
     held.close()
+
+
+def test_a_process_that_ends_while_it_is_looked_at_is_not_held() -> None:
+    # its number may be another's by the time of the signal
+    child = subprocess.Popen(["sleep", "1000"])
+
+    def wanted(pid: int) -> bool:
+        child.kill()
+        child.wait()
+        return True
+
+    assert system.pin(child.pid, wanted) is None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from pathlib import Path
 from random import Random
@@ -23,13 +24,11 @@ class Story:
         self.names = [f"src/f{i}.py" for i in range(5)]
         self.seen: dict[str, bytes | None] = {}
         """Each touched file's bytes at its last touch."""
-        self.tampered: set[str] = set()
 
     def text(self) -> str:
-        lines = [
-            self.random.choice(["", "    return x", "def f():", "x = 1", f"y{self.random.random()}"])
-            for _ in range(self.random.randrange(1, 30))
-        ]
+        kinds = ["", "    return x", "def f():", "x = 1"]
+        count = self.random.randrange(1, 30)
+        lines = [self.random.choice([*kinds, f"y{self.random.random()}"]) for _ in range(count)]
         end = self.random.choice(["\n", "\n", "\n", ""])
         return "\n".join([*lines, f"last {self.random.random()}"]) + end
 
@@ -80,8 +79,6 @@ class Story:
             elif what == "k" and before is not None:  # changed, but its time was kept
                 old = path.stat().st_mtime_ns
                 path.write_bytes(before.replace(b"\n", b"\n#", 1) + b"!")
-                import os
-
                 os.utime(path, ns=(old, old))
                 continue
             elif what == "d" and before is not None:

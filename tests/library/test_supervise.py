@@ -134,6 +134,15 @@ def test_a_supervisor_that_is_killed_is_made_up_for_by_its_viewer(
     assert runs.find("last", environment(tmp_path)).ended == outcome
 
 
+def test_a_command_ends_with_its_supervisor_whoever_watches(
+    begin: Starts, fifo: trees.Fifo
+) -> None:
+    handle = begin("sh", "-c", "exec 3>$0; echo 1 >&3; exec sleep 1000", str(fifo.path))
+    fifo.told(1)
+    os.kill(handle.pid, signal.SIGKILL)
+    assert fifo.ended()  # nobody asked the handle, which would have swept
+
+
 def test_what_a_command_left_running_is_killed_when_it_has_ended(
     begin: Starts, fifo: trees.Fifo
 ) -> None:

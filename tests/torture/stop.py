@@ -167,6 +167,7 @@ class Neighbour:
                     file.write(str(number - 1))
                 pid = os.fork()
                 if pid == 0:
+                    os.setsid()  # a signal to a group of that number would hit it, too
                     for heard in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
                         signal.signal(heard, lambda *_: os._exit(3))
                     time.sleep(0.004)

@@ -362,11 +362,15 @@ class Actions:
         """Preview a fork after message `at`, else at a row, else at the end."""
         from tui.screens.fork import ForkDialog
 
-        def hand_over(cut: int) -> None:
-            self._at.sheets.hand_over(entry, cut)
+        dialog = ForkDialog(entry, row, self._at.now, at)
 
-        dialog = ForkDialog(entry, row, self._at.now, at, hand_over=hand_over)
-        self._at.app.push_screen(dialog, self._at.made)
+        def left(path: str | None) -> None:
+            if dialog.hands_over_at:
+                self._at.sheets.hand_over(entry, dialog.hands_over_at)
+            else:
+                self._at.made(path)
+
+        self._at.app.push_screen(dialog, left)
 
     def turn_bell(self) -> None:
         """Ring when the run stops or falls silent, tell the desktop too, or neither."""

@@ -117,16 +117,24 @@ class Dialog(ModalScreen[str | None], inherit_bindings=False):
     def pressed(self, key: str) -> None:
         """A key that the dialog itself does not know."""
 
+    def takes(self, key: str) -> bool:
+        """Is the key the dialog's, not that of a part with the focus?"""
+        return True
+
+    def leave(self) -> None:
+        """esc was pressed."""
+        self.dismiss(None)
+
     def on_key(self, event: events.Key) -> None:
-        """Every key is the dialog's."""
-        if event.key in ("ctrl+q", "ctrl+c"):
+        """Every key that it takes is the dialog's."""
+        if event.key in ("ctrl+q", "ctrl+c") or not self.takes(event.key):
             return
         event.stop()
         event.prevent_default()
         if not is_in_front(self):
             return
         if event.key == "escape":
-            self.dismiss(None)
+            self.leave()
         else:
             printable = event.character if event.is_printable else None
             self.pressed(printable or event.key)

@@ -58,23 +58,17 @@ class ForkDialog(Dialog):
         path: str
 
     def __init__(
-        self,
-        entry: Entry,
-        row: Row | None,
-        now: datetime | None = None,
-        at: int = 0,
-        *,
-        hand_over: Callable[[int], None] | None = None,
+        self, entry: Entry, row: Row | None, now: datetime | None = None, at: int = 0
     ) -> None:
         """Begins with a cut after message `at`; 0: at the row, or the end where there is none.
 
         `now` names the new log; None: the time it is planned, and again when it is written.
-        `hand_over` is told of the cut at which an agent shall go on.
         """
         super().__init__()
         self.entry, self.now = entry, now
         self._row, self._at = row, at
-        self._hand_over = hand_over
+        self.hands_over_at = 0
+        """The message after which an agent shall go on, when it was left for that."""
         self._session: Session | None = None
         self._plan: Fork | None = None
         self._problem = ""
@@ -193,9 +187,8 @@ class ForkDialog(Dialog):
         found = [("j k", "move the cut"), ("u", "to a turn"), leave]
         if self._problem:
             return found
-        if self._hand_over is not None:
-            found.insert(0, ("r", "fork and hand over"))
-        return [("!", "accept damage") if self._waits else ("enter", "fork"), *found]
+        first = ("!", "accept damage") if self._waits else ("enter", "fork")
+        return [first, ("r", "fork and hand over"), *found]
 
     @property
     def _waits(self) -> bool:
@@ -215,10 +208,10 @@ class ForkDialog(Dialog):
                 self._busy = "writing …"
                 self.renew()
                 self._work("writing the fork", self._write)
-        elif key == "r" and self._hand_over is not None:
+        elif key == "r":
             if self._plan is not None:
+                self.hands_over_at = self._at
                 self.dismiss(None)
-                self._hand_over(self._at)
         elif self._moved(self._session, key):
             self._renew_plan()
         else:

@@ -31,6 +31,7 @@ from tui import (
     workers,
 )
 from tui.handover import Answer, Chosen, Go, Known, Look, Planned, Wrote
+from tui.handover_diff import wrapped
 from tui.handover_waits import Standing
 from tui.layout import NARROW, WIDE
 from tui.lines import Line
@@ -199,7 +200,7 @@ class HandoverSheet(Sheet[Answer]):
 
     @on(Refused)
     def _refused(self, message: Refused) -> None:
-        self._become(busy="", problem=message.why)
+        self._become(busy="", problem=message.why.removeprefix(f"{self._entry.path}: "))
 
     @on(Written)
     def _written(self, message: Written) -> None:
@@ -380,7 +381,7 @@ class HandoverSheet(Sheet[Answer]):
     @on(Compared)
     def _compared(self, message: Compared) -> None:
         lines = message.lines
-        self.full.show(lambda width: lines, handover_lines.diff_heading)
+        self.full.show(lambda width: wrapped(lines, width), handover_lines.diff_heading)
 
     # -- the facts, from the conversation ------------------------------------------------------
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from textual import events
+from textual import events, on
 from textual.geometry import NULL_OFFSET, NULL_SPACING, Region, Size
 from textual.layout import ArrangeResult, Layout, WidgetPlacement
 from textual.widget import Widget
@@ -13,9 +13,9 @@ from textual.widgets import TextArea
 from sessionlog.text import visible
 from tui.lines import Line
 from tui.screens.dialog import WIDEST, Dialog
-from tui.screens.front import is_in_front
 
 _TALLEST = 24
+_OWN = ("ctrl+s", "ctrl+enter", "escape")
 _AROUND = Region(2, 1, 4, 4)
 """Where the text begins in the box, and how much less of it there is."""
 
@@ -94,23 +94,26 @@ class NoteDialog(Dialog):
             return [("esc", "leave it as it was"), ("ctrl+s", "keep what you wrote")]
         return [("ctrl+s", "keep"), ("esc", "leave"), ("", "empty: the note made from the log")]
 
-    def on_key(self, event: events.Key) -> None:
+    def takes(self, key: str) -> bool:
         """Keep or leave; all other keys are the text's."""
-        if not is_in_front(self):
-            return
-        if event.key in ("ctrl+s", "ctrl+enter", "escape"):
-            event.stop()
-            event.prevent_default()
-            self._end(keep=event.key != "escape")
-        elif self._asked:
-            self._asked = False
-            self.box.refresh()
+        return key in _OWN
 
-    def _end(self, *, keep: bool) -> None:
-        if keep:
-            self.dismiss(self._text.text.strip())
-        elif self._text.text == self._was or self._asked:
+    def pressed(self, key: str) -> None:
+        """Keep it."""
+        self.dismiss(self._text.text.strip())
+
+    def leave(self) -> None:
+        """Away with it; what was written is thrown away by the second esc only."""
+        if self._text.text == self._was or self._asked:
             self.dismiss(None)
         else:
-            self._asked = True
-            self.box.refresh()
+            self._ask(True)
+
+    @on(TextArea.Changed)
+    def _changed(self) -> None:
+        if self._asked:
+            self._ask(False)
+
+    def _ask(self, asked: bool) -> None:
+        self._asked = asked
+        self.box.refresh()

@@ -76,6 +76,8 @@ class Left(NamedTuple):
     """What the person wants instead: "why", or ""."""
     made: str = ""
     """Path of the fork that was made."""
+    hands_over_at: int = 0
+    """The message after which an agent shall go on; 0: none shall."""
 
 
 class Replay(Sheet[Left]):
@@ -313,13 +315,14 @@ class Replay(Sheet[Left]):
 
         self._play(False)
         now = datetime.fromtimestamp(self._now(), UTC)
-        self.app.push_screen(
-            ForkDialog(self._entry, self.reel.cut_row(self.rows.pos), now), self._forked
-        )
+        dialog = ForkDialog(self._entry, self.reel.cut_row(self.rows.pos), now)
 
-    def _forked(self, path: str | None) -> None:
-        if path:
-            self.dismiss(Left(self._offset, made=path))
+        def left(path: str | None) -> None:
+            if path or dialog.hands_over_at:
+                cut = dialog.hands_over_at
+                self.dismiss(Left(self._offset, made=path or "", hands_over_at=cut))
+
+        self.app.push_screen(dialog, left)
 
     def goto(self) -> None:
         """Ask for a moment."""

@@ -127,6 +127,8 @@ class Sheets:
             self._at.timeline.go(left.offset)
         if left.asks == "why":
             self.why()
+        if left.hands_over_at:
+            self.hand_over(entry, left.hands_over_at)
 
     # -- hand over -----------------------------------------------------------------------------
 
