@@ -96,13 +96,9 @@ def pin(pid: int, wanted: Callable[[int], bool]) -> Pin | None:
     Raises OSError when there are no descriptors left.
     """
     try:
-        fd = os.pidfd_open(pid) if sys.platform == "linux" else -1
+        fd = _pidfd(pid)
     except ProcessLookupError:
         return None
-    except OSError as error:
-        if error.errno not in _NO_PIDFD:
-            raise
-        fd = -1
     process = identity(pid)
     if process is not None:
         held = Pin(process, fd)
@@ -111,6 +107,18 @@ def pin(pid: int, wanted: Callable[[int], bool]) -> Pin | None:
     if fd >= 0:
         os.close(fd)
     return None
+
+
+def _pidfd(pid: int) -> int:
+    """-1 where there are none."""
+    if sys.platform != "linux":
+        return -1
+    try:
+        return os.pidfd_open(pid)
+    except OSError as error:
+        if error.errno in _NO_PIDFD:
+            return -1
+        raise
 
 
 def pin_process(process: Process) -> Pin | None:
