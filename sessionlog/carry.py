@@ -17,7 +17,7 @@ from sessionlog.formats.base import Birth, Fate
 from sessionlog.formats.native import Native
 from sessionlog.formats.native_actor import NativeActor
 from sessionlog.formats.native_encode import encode, stamp
-from sessionlog.framing import Line, split
+from sessionlog.framing import split
 from sessionlog.plan import Mend, units
 from sessionlog.records import NOTHING, Message, Meta, Origin, Record, Span
 from sessionlog.session import Session, fold

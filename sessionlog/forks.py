@@ -50,8 +50,9 @@ def apply_fork(
 ) -> Path:
     """Write a planned fork; gives its path. The stem of `out` is its id, where that can be one.
 
-    `told` is said to the agent in the user's last message. Raises DamagedLog when a taken line before the log's last is damaged and not `force`,
-    SessionExists when `out` is taken, NotPossible when it cannot be written.
+    `told` is said to the agent in the user's last message. Raises DamagedLog when a taken line
+    before the log's last is damaged and not `force`, SessionExists when `out` is taken,
+    NotPossible when it cannot be written.
     """
     if plan.refused is not None and not force:
         raise refusal(plan.source, plan.refused)

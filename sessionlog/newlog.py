@@ -81,7 +81,8 @@ def make(
 ) -> Path:
     """Write what was planned, at `out` or at the first free place from the planned one on.
 
-    `told` is the user's last message in the new log. Raises SessionExists when `out` is taken, NotPossible when it cannot be written.
+    `told` is the user's last message in the new log. Raises SessionExists when `out` is taken,
+    NotPossible when it cannot be written.
     """
     if out is not None:
         target = _place(out)

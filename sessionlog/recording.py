@@ -45,7 +45,8 @@ class Recording:
     """
 
     def __init__(self, dialect: str, writer: Writer | None, *, ends: bool = True) -> None:
-        self._named = dialect
+        self.dialect = dialect
+        """The name of the dialect; "" while it is not known."""
         self._dialect: Dialect = dialect_named(dialect) if dialect else Guess()
         self._recorder = Recorder(writer)
         self._ends = ends
@@ -57,11 +58,6 @@ class Recording:
         self._open: dict[str, Activity] = {}
         self._calls = 0
         self._ended = False
-
-    @property
-    def dialect(self) -> str:
-        """The name of the dialect; "" while it is not known."""
-        return self._named or str(getattr(self._dialect, "name", ""))
 
     @property
     def problem(self) -> str | None:
@@ -95,6 +91,7 @@ class Recording:
             self._take(line, cut, last=True)
         else:
             self._write(self._dialect.rest(b""))
+        self._settle()
         standing = self._dialect.standing()
         self._write(standing.partial)
         if standing.cut:
@@ -124,6 +121,12 @@ class Recording:
             self._write(self._dialect.rest(line.data), cut)
         else:
             self._write(self._dialect.take(line.data))
+            self._settle()
+
+    def _settle(self) -> None:
+        """The dialect by itself, once the first lines have told it."""
+        if isinstance(self._dialect, Guess) and self._dialect.found is not None:
+            self.dialect, self._dialect = self._dialect.name, self._dialect.found
 
     def _told(self, line: Line, cut: bool = False) -> None:
         self._write(self._stderr.take(line.data), cut)

@@ -25,7 +25,6 @@ from sessionlog.stale import FileNow, Staleness, note_of
 from sessionlog.supervise.order import new_run
 from sessionlog.survey import form_named
 
-
 DEMO = "demo"
 """The driver that the demo's logs name, and the scripted agent that goes on with them."""
 

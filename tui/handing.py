@@ -28,8 +28,8 @@ from sessionlog.text import took, visible
 from tui import messages, workers
 
 if TYPE_CHECKING:
-    from tui.screens.browser import Browser
     from tui.handover import Go
+    from tui.screens.browser import Browser
 
 _LOOK = 0.1
 """Seconds between two looks for the log of a run without a terminal."""

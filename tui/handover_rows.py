@@ -162,13 +162,19 @@ def transcript(session: Session, strip: Strip, resume: Resume | None) -> Transcr
     if resume.plan is None:
         return _carried(strip, above)
     plan = resume.plan
-    ends = (r.span.offset for r in session.records if isinstance(r.payload, Result))
-    removed = {edit.offset for edit in plan.changes.edits if edit.removed}
     return Transcript(
         tuple(_items(strip, plan)), above, len(plan.closed), len(plan.moved),
-        len(plan.orphans) + len(plan.dropped) + sum(offset in removed for offset in ends),
+        len(plan.orphans) + len(plan.dropped) + _left_out(session, plan.changes),
         next=plan.messages + 1,
     )  # fmt: skip
+
+
+def _left_out(session: Session, edits: Edits) -> int:
+    """Endings that a run to go on with cannot have, and damage behind the last message."""
+    removed = {edit.offset for edit in edits.edits if edit.removed}
+    ends = (r.span.offset for r in session.records if isinstance(r.payload, Result))
+    behind = (d for d in session.damages if d.span.offset >= edits.end and not d.mild)
+    return sum(at in removed or at >= edits.end for at in ends) + sum(1 for _ in behind)
 
 
 def _above(strip: Strip) -> Iterator[str]:
@@ -223,9 +229,13 @@ def _numbers(strip: Strip, messages: int, offsets: list[int]) -> list[int | None
 
 def _is_lost(row: Row, edits: Edits) -> bool:
     """Damaged bytes, or a line (an ending) that is left out."""
+    if row.sort != "end" and row.damage is None:
+        return False
+    if row.place[0] >= edits.end:
+        return row.damage is None or not row.damage.mild
     if row.damage is not None:
         return row.damage in edits.dropped
-    return row.sort == "end" and any(e.offset == row.place[0] and e.removed for e in edits.edits)
+    return any(edit.offset == row.place[0] and edit.removed for edit in edits.edits)
 
 
 def _added(insert: Insert, n: int | None, last: int) -> Item:

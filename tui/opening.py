@@ -44,7 +44,8 @@ def writer_of(entry: Entry) -> str:
 
 def stopped_beside(entry: Entry) -> str:
     """The stop from here that the log does not tell of, in words."""
-    if entry.status not in (Status.UNFINISHED, Status.TRUNCATED) or not os.path.isdir(runs_folder()):
+    cut_off = entry.status in (Status.UNFINISHED, Status.TRUNCATED)
+    if not cut_off or not os.path.isdir(runs_folder()):
         return ""
     from sessionlog.supervise.beside import stop_beside  # most people never stopped anything
 

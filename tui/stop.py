@@ -150,9 +150,9 @@ def _facts(entry: Entry, why: Why, now: datetime, writer: str, said: str) -> lis
     else:
         gone: Fact = [(f"writer {visible(writer or 'unknown')}", "fg-2")]
         torn = why.cause == "torn_write"
-        facts = [_stopped(why), _asked(why), _unanswered(why), _error(why, said) if torn else [], gone,
-                 _tried(why), _error(why, said), _repeats(why, said), _retries(why),
-                 _silence(why)]  # fmt: skip
+        facts = [_stopped(why), _asked(why), _unanswered(why),
+                 _error(why, said) if torn else [], gone, _tried(why), _error(why, said),
+                 _repeats(why, said), _retries(why), _silence(why)]  # fmt: skip
     kept: list[Fact] = []
     for fact in (*facts, _damages(entry)):
         if fact and fact not in kept:

@@ -161,8 +161,10 @@ def _rows(onward: Onward, quiet: bool) -> Iterator[Any]:
 def _told(handed: Handed, outcome: Outcome, as_json: bool) -> int:
     order = handed.order
     if as_json:
-        how = {"exit": outcome.code, "signal": outcome.signal, "stopped": outcome.stopped,
-               "killed": outcome.killed, "began": outcome.began, "ended": outcome.ended}  # fmt: skip
+        how = {
+            "exit": outcome.code, "signal": outcome.signal, "stopped": outcome.stopped,
+            "killed": outcome.killed, "began": outcome.began, "ended": outcome.ended,
+        }  # fmt: skip
         say([shown.json_line(_answer(handed.resume) | how)])
     else:
         print(ended.said(order.agent, outcome), file=sys.stderr)

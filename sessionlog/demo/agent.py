@@ -129,7 +129,7 @@ def begin(folder: str, rounds: int) -> None:
 
 
 def resume(log: str, prompt: str, tell: Tell) -> None:
-    """Go on in a log, as the prompt says. Raises SessionLogError where it cannot be read or written."""
+    """Go on in a log, as the prompt says. Raises SessionLogError where it cannot be used."""
     session = load(log)
     tell(f"The scripted agent goes on with: {one_line(session.title)}")
     recorder = Recorder(reopen(log))

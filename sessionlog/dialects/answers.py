@@ -6,7 +6,7 @@ stays open, and a stream whose last answer asks for one ends without a verdict: 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from sessionlog.dialects.base import CUT, Standing
@@ -40,11 +40,11 @@ class Answers:
         """Of the answers before this one."""
         self._spent: Tokens | None = None
 
-    def take(self, line: bytes) -> Iterator[Payload]:
-        yield from self._sse.take(line)
+    def take(self, line: bytes) -> Iterable[Payload]:
+        return self._sse.take(line)
 
-    def rest(self, line: bytes) -> Iterator[Payload]:
-        yield from self._sse.rest(line)
+    def rest(self, line: bytes) -> Iterable[Payload]:
+        return self._sse.rest(line)
 
     def event(self, event: Mapping[str, Any], size: int) -> Iterator[Payload]:
         """Take one event of the service, which is so many bytes long."""

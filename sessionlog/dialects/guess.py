@@ -23,32 +23,33 @@ class Guess:
 
     def __init__(self) -> None:
         self.name = ""
-        """The dialect; "" until it is known."""
-        self._found: Dialect | None = None
+        """The name of the dialect; "" until it is known."""
+        self.found: Dialect | None = None
+        """The dialect itself, then."""
         self._plain = Plain()
         self._held: list[bytes] = []
         self._size = 0
 
     def take(self, line: bytes) -> Iterator[Payload]:
-        if self._found is None:
+        if self.found is None:
             self.name = named_by(line) or self._body(line)
             if not self.name:
                 yield from self._hold(line)
                 return
             yield from self._plain.rest()
-            self._found = dialect(self.name)
+            self.found = dialect(self.name)
             self._held.clear()
-        yield from self._found.take(line)
+        yield from self.found.take(line)
 
     def rest(self, line: bytes) -> Iterator[Payload]:
         if line:
             yield from self.take(line)
-        if self._found is None:
-            self._found = self._text()
-        yield from self._found.rest(b"")
+        if self.found is None:
+            self.found = self._text()
+        yield from self.found.rest(b"")
 
     def standing(self) -> Standing:
-        return self._found.standing() if self._found else Standing()
+        return self.found.standing() if self.found else Standing()
 
     def _hold(self, line: bytes) -> Iterator[Payload]:
         """A line that tells nothing; one too many tells that this is plain output."""
@@ -56,7 +57,7 @@ class Guess:
         self._held.append(line)
         self._size += len(line)
         if len(self._held) > LINES or self._size > BYTES:
-            self._found = self._text()
+            self.found = self._text()
 
     def _text(self) -> Dialect:
         """Plain output, which knows the lines that were recorded already."""

@@ -29,7 +29,7 @@ class Lines:
 
     def __init__(self, longest: int) -> None:
         self.longest = longest
-        """Bytes that are kept of a line; may be changed between two lines."""
+        """Bytes that are kept of a line."""
         self._start: bytes | None = b""
         """The first bytes, until they tell the encoding."""
         self._decoder: codecs.IncrementalDecoder | None = None
@@ -45,8 +45,11 @@ class Lines:
             data = self._decoder.decode(data).encode("utf-8", "replace")
         start = 0
         while (end := data.find(b"\n", start)) >= 0:
-            self._keep(data[start:end])
-            yield self._line()
+            if self._kept or end - start > self.longest:
+                self._keep(data[start:end])
+                yield self._line()
+            else:
+                yield Line(data[start:end].removesuffix(b"\r"))
             start = end + 1
         self._keep(data[start:])
 

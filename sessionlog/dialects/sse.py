@@ -8,7 +8,7 @@ heads of HTTP, the sizes of chunks, and the JSON of an error that came instead o
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from sessionlog.dialects.base import DAMAGE, loaded
@@ -38,23 +38,25 @@ class Sse:
         self._plain = Plain()
         self._body: list[bytes] = []
 
-    def take(self, line: bytes) -> Iterator[Payload]:
-        """A line, without its end."""
-        if not line:
-            yield from self._plain.take(line)
-            yield from self._send()
-        elif self._body:
-            yield from self._more(line)
-        elif not self._plain.in_head and (field := _FIELD.match(line)):
-            self._field(field[1], line[field.end() :])
-        elif line == b"{":
-            self._body = [line]
-        elif (value := loaded(line)) and (
-            "type" in value or "choices" in value or "error" in value
-        ):
-            yield from self._take(value, len(line))
-        elif not (_CHUNK.match(line) and not self._plain.in_head):
-            yield from self._plain.take(line)
+    def take(self, line: bytes) -> Iterable[Payload]:
+        """A line, without its end. Most say nothing by themselves."""
+        if self._body:
+            return self._more(line)
+        if not self._plain.in_head:
+            if not line:
+                return self._send() if self._data else ()
+            if field := _FIELD.match(line):
+                self._field(field[1], line[field.end() :])
+                return ()
+            if line == b"{":
+                self._body = [line]
+                return ()
+            if _CHUNK.match(line):
+                return ()
+            value = loaded(line)
+            if value is not None and any(key in value for key in ("type", "choices", "error")):
+                return self._take(value, len(line))
+        return self._plain.take(line)
 
     def rest(self, line: bytes) -> Iterator[Payload]:
         """The stream is over: an event may be whole though its blank line is not there."""
@@ -85,9 +87,7 @@ class Sse:
         elif data.strip() == DONE:
             yield from self._done()
         elif (value := loaded(data)) is not None:
-            yield from self._take(
-                value if "type" in value or not name else {"type": name, **value}, size
-            )
+            yield from self._take(_named(value, name), size)
         elif data.strip():
             yield Event(DAMAGE, text=f"an event of {size:,} bytes that is not JSON: {_head(data)}")
 
@@ -109,3 +109,8 @@ class Sse:
 
 def _head(data: bytes) -> str:
     return data[:200].decode("utf-8", "replace")
+
+
+def _named(value: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    """The value of an event, with the type that only its name tells."""
+    return value if "type" in value or not name else {"type": name, **value}

@@ -251,7 +251,10 @@ class Handle:
 
     def _sweep(self) -> None:
         """The supervisor has ended without a word: kill what it left, from here."""
-        outcome = runs.lost(self.order.run, self._journal, self._began)
-        with self._lock:
-            self.gone = True
-            self._outcome = outcome
+        outcome = Outcome(began=self._began, problem="its supervisor was killed")
+        try:
+            outcome = runs.lost(self.order.run, self._journal, self._began)
+        finally:
+            with self._lock:
+                self.gone = True
+                self._outcome = outcome

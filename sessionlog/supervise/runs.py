@@ -18,7 +18,7 @@ from sessionlog.errors import SessionNotFound
 from sessionlog.paths import private_folder, runs_folder
 from sessionlog.secrets import mask, mask_value
 from sessionlog.supervise import system
-from sessionlog.supervise.order import Order, Outcome, of_outcome, read_outcome, stamp
+from sessionlog.supervise.order import COMMAND, Order, Outcome, of_outcome, read_outcome, stamp
 from sessionlog.supervise.system import Process
 from sessionlog.supervise.tree import sweep
 
@@ -172,14 +172,14 @@ def stop(run: Run, gentle: bool = False) -> Outcome | None:
     now = _read(run.path)
     if now is not None and now.ended is not None:
         return now.ended if held is not None else None
-    return lost(run.run, run.path, run.began)
+    return lost(run.run, run.path, run.began, COMMAND)
 
 
-def lost(run: str, path: str, began: str = "") -> Outcome:
+def lost(run: str, path: str, began: str, stopped: str = "") -> Outcome:
     """Kill what is left of a run whose supervisor ended without a word, and write that down."""
     killed = sweep(run)
     outcome = Outcome(
-        stopped="command", killed=killed, left_over=killed, began=began, ended=stamp(),
+        stopped=stopped, killed=killed, left_over=killed, began=began, ended=stamp(),
         problem="its supervisor was killed; what carried its marker was killed from outside",
     )  # fmt: skip
     _ended(path, outcome)

@@ -136,7 +136,10 @@ def _marked(run: str, send: Send) -> list[Pin]:
     for pid in look.everyone() if run else ():
         if pid == os.getpid() or not look.carries(pid, marker) or len(found) == _AT_ONCE:
             continue
-        held = system.pin(pid, lambda pid: look.carries(pid, marker))
+        try:
+            held = system.pin(pid, lambda pid: look.carries(pid, marker))
+        except OSError:
+            break  # no descriptors: these first, the others next time
         if held is not None:
             send(held, signal.SIGSTOP)
             found[pid] = held

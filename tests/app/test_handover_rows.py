@@ -9,13 +9,13 @@ from pathlib import Path
 import build
 import pytest
 
+from sessionlog.listing import glance
 from sessionlog.reader import load
 from sessionlog.resume import plan_resume
 from tui.handover_lines import conversation
 from tui.handover_rows import MOST, Transcript, refused, stripped, transcript
 from tui.opening import open_log
 from tui.row_lines import Clock
-from tui.screens.browser import glance
 from tui.timeline import Timeline
 
 NOW = datetime(2026, 11, 28, 7, tzinfo=UTC)

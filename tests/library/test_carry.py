@@ -40,7 +40,8 @@ def test_the_conversation_goes_over_whole_with_every_call_answered(tmp_path: Pat
     assert new.format == "native"
     assert new.meta.resumed_from == "s1"
     assert (new.meta.driver, new.meta.workdir) == ("mine", "/srv/app")
-    assert new.open_calls == () and new.orphan_results == ()
+    assert new.open_calls == ()
+    assert new.orphan_results == ()
     said = [(step.message.type, step.message.text) for step in new.history]
     assert said[0] == ("user", "go")
     assert said[-1] == ("user", "Go on.")

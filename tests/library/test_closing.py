@@ -27,7 +27,8 @@ def test_an_open_call_is_answered_and_the_run_ends_as_stopped(tmp_path: Path) ->
     session = load(path, strict=True)
     assert session.open_calls == ()
     answer = session.history[-1].message.activity
-    assert answer is not None and answer.failure == INTERRUPTED
+    assert answer is not None
+    assert answer.failure == INTERRUPTED
     assert (session.status, session.ok, session.reason) == (Status.COMPLETE, False, "aborted")
     assert not plan_repair(session).needed
     assert look(str(path)).why.cause == "interrupted"
@@ -50,4 +51,5 @@ def test_a_log_that_has_its_result_is_left_as_it_is(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["nothing.jsonl", "."])
 def test_what_stands_in_the_way_is_told_not_raised(tmp_path: Path, name: str) -> None:
     problem = close(tmp_path / name, "stopped by you")
-    assert problem is not None and str(tmp_path) in problem
+    assert problem is not None
+    assert str(tmp_path) in problem

@@ -30,7 +30,8 @@ def test_what_the_agent_cannot_be_told_by_its_command_is_said_in_a_new_log(tmp_p
     plan = planned(tmp_path, *build.healthy())
     log = str(tmp_path / "20261130-220010.jsonl")
     assert (plan.argv, plan.cwd, plan.log) == (("zot", "--resume", log), "/srv/app", log)
-    assert isinstance(plan.plan, Fork) and plan.told
+    assert isinstance(plan.plan, Fork)
+    assert plan.told
     new = load(apply_fork(plan.plan, told=plan.note))
     assert (new.history[-1].message.type, new.history[-1].message.text) == ("user", plan.note)
     assert new.result is None
@@ -38,7 +39,8 @@ def test_what_the_agent_cannot_be_told_by_its_command_is_said_in_a_new_log(tmp_p
 
 def test_an_open_call_is_closed_in_a_new_log_and_told(tmp_path: Path) -> None:
     plan = planned(tmp_path, build.meta(), build.request("c1", "bash", '{"command":"make"}'))
-    assert plan.plan is not None and [call.call_id for call in plan.plan.closed] == ["c1"]
+    assert plan.plan is not None
+    assert [call.call_id for call in plan.plan.closed] == ["c1"]
     assert plan.log == str(tmp_path / "20261130-220010.jsonl")
     assert plan.argv[-1] == plan.log
     assert os.listdir(tmp_path) == [f"{ID}.jsonl"]
@@ -80,7 +82,8 @@ def test_what_is_missing_is_said_with_what_to_do(tmp_path: Path) -> None:
     assert program.startswith("no-such-program: no such program on PATH")
     assert folder.startswith("/srv/app: no such folder")
     there = planned(tmp_path, *build.healthy(), agent=mine, cwd=str(tmp_path))
-    assert there.missing == (program,) and there.cwd == str(tmp_path)
+    assert there.missing == (program,)
+    assert there.cwd == str(tmp_path)
 
 
 def test_an_agent_that_cannot_be_told_at_all_is_known_to_be_so(tmp_path: Path) -> None:
@@ -88,7 +91,8 @@ def test_an_agent_that_cannot_be_told_at_all_is_known_to_be_so(tmp_path: Path) -
     path = build.log(tmp_path / "rollout-x-s1.jsonl", [build.line(head)])
     config(tmp_path, 'argv = ["mine", "{id}"]')
     plan = plan_resume(load(path), agent="mine", now=NOW, environ={"HOME": str(tmp_path)})
-    assert plan.untold and plan.note not in plan.argv
+    assert plan.untold
+    assert plan.note not in plan.argv
 
 
 def config(folder: Path, agent: str) -> str:

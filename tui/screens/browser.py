@@ -378,14 +378,10 @@ class Browser(Frame[None]):
         facts = self.timeline.status
         if self.view.live:
             facts.insert(1, "live, following" if self.timeline.following else "live, scrolled away")
-        state = watching if self.view.live else (self._standing, "fg-3")
+        ended = self.entry is None or self.entry.status is Status.COMPLETE
+        state = watching if self.view.live else ("ended" if ended else "stopped", "fg-3")
         clock: Piece = (f"{self.timeline.clock_name} · ", "fg-3")
         self.status.tell(" · ".join(facts), [clock, state])
-
-    @property
-    def _standing(self) -> str:
-        ended = self.entry is None or self.entry.status is Status.COMPLETE
-        return "ended" if ended else "stopped"
 
     def clock_of(self, name: str) -> Callable[[str], str]:
         """Tells times as the timeline does."""
