@@ -43,6 +43,8 @@ class Picture:
     keys: tuple[str, ...] = ()
     comes: int = 0
     """Lines of the live run that are written after the keys were pressed."""
+    at_home: bool = False
+    """The machine that it is drawn on has the run's folder and its agent."""
 
     @property
     def path(self) -> Path:
@@ -63,7 +65,8 @@ PICTURES = [
     Picture("detail", "80x24", "night", ("enter", "E", "enter")),
     Picture("detail", "200x50", "night", ("enter", "k", "k", "k", "k", "k")),
     Picture("fork", "120x36", "night", ("enter", "k", "k", "f")),
-    Picture("repair", "120x36", "night", ("r",)),
+    *(Picture("handover", size, "night", (*RACE, "r"), at_home=True) for size in SIZES),
+    Picture("handover", "120x36", "day", (*RACE, "r", "exclamation_mark"), at_home=True),
     *(Picture("why", size, "night", (*RACE, "w")) for size in SIZES),
     Picture("why", "120x36", "day", (*RACE, "w")),
     Picture("live", "120x36", "night", (*LIVE, "enter"), comes=4),
@@ -95,6 +98,46 @@ def alive(folder: Path) -> Iterator[None]:
         yield
     finally:
         del os.environ["CLAUDE_CONFIG_DIR"]
+
+
+RACE_LOG = "zot/20261128-020000.jsonl"
+AGENT = """[agents.zot]
+argv = ["zot", "--resume", "{id}", "--max-iterations", "200"]
+"""
+FILES = ("replay", "dunning", "export", "ledger", "refund", "invoice", "pool")
+AS_LEFT = "pgx.BeginTxFunc(ctx, tx)\npgxpool.New(ctx, dsn)\nNewWithConfig\n"
+
+
+@contextmanager
+def home_of(folder: Path) -> Iterator[None]:
+    """A home where the race run worked: two of its files were changed at 07:12."""
+    home, log = folder.parent.absolute(), folder / RACE_LOG
+    environ, whole = dict(os.environ), log.read_bytes()
+    work = home / "src/billing"
+    for name in FILES:
+        changed = name in ("replay", "pool")
+        written(work / f"internal/billing/{name}.go", "" if changed else AS_LEFT, 7 * changed)
+    written(work / ".github/workflows/test.yml", "go-version: 1.23\n", 0)
+    written(work / ".git/HEAD", "ref: refs/heads/pgx5\n", 0)
+    written(home / "config/sessionlog/agents.toml", AGENT, 0)
+    written(home / "bin/zot", "#!/bin/sh\n", 0).chmod(0o755)
+    os.environ.update(HOME=str(home), PATH=str(home / "bin"), XDG_CONFIG_HOME=str(home / "config"))
+    log.write_bytes(whole.replace(b"/home/ana", str(home).encode()).replace(b'"demo"', b'"zot"'))
+    try:
+        yield
+    finally:
+        log.write_bytes(whole)
+        os.environ.clear()
+        os.environ.update(environ)
+
+
+def written(path: Path, text: str, hour: int) -> Path:
+    """A file, last written to twelve minutes past an hour of the picture's morning."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+    at = MORNING.replace(hour=hour, minute=12).timestamp()
+    os.utime(path, (at, at))
+    return path
 
 
 async def drawn_live(picture: Picture, folder: Path, patience: float) -> str:
@@ -138,6 +181,9 @@ async def made(picture: Picture, folder: Path, patience: float = 0.3) -> str:
     """The SVG of one picture."""
     if picture.comes:
         return await drawn_live(picture, folder, patience)
+    if picture.at_home:
+        with home_of(folder):
+            return await draw(picture, folder, 2 * patience)
     return await draw(picture, folder, patience)
 
 

@@ -9,7 +9,7 @@ a gap, so what is not such a display is not taken for one.
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 _MOST_LINES = 2000
 """Claude Code, OpenCode and pi show no more lines at once, and not always say so."""
@@ -53,8 +53,10 @@ class View(NamedTuple):
     whole: bool = False
     hidden: int = 0
     """Most line feeds at the end that the display may have left out."""
-    bare: bool = False
-    """There are no numbers that prove it: a tool may have put words of its own around it."""
+    source: Literal["told", "numbered", "bare", "shell"] = "told"
+    """Where the text is from: an argument or a result that holds it as it is; lines behind numbers,
+    which hide carriage returns and a byte order mark; a read tool's bare text, which may have words
+    of the tool's own around it; a shell command's output."""
 
 
 def says_same(text: str) -> bool:
@@ -112,7 +114,8 @@ def _numbered(body: str, number: re.Match[str], ranged: bool) -> View | None:
     more = more or (len(kept) >= _MOST_LINES and not _ALL.match(notes))
     text = "\n".join(kept)
     exact = sign == "\t" and not number[1] and kept[-1] == ""
-    return View(text, first == 1 and not ranged and not more, 0 if exact else 1)
+    whole = first == 1 and not ranged and not more
+    return View(text, whole, 0 if exact else 1, "numbered")
 
 
 def _cut(body: str) -> bool:
@@ -126,19 +129,16 @@ def _bare(text: str, ranged: bool, shell: bool) -> View | None:
     cut = _CUT.search(text)
     if cut:
         text = text[: cut.start()].rstrip("\n")
-        return View(text, bare=True) if text else None
+        return View(text) if text else None
     hidden = 0 if text.endswith("\n") else ANY if shell else 1
-    return View(text, not ranged, hidden, bare=not shell)
+    return View(text, not ranged, hidden, "shell" if shell else "bare")
 
 
 def same(view: View, data: bytes) -> bool:
-    """Do a file's bytes hold what a whole view shows?
-
-    Numbered lines hide carriage returns and a byte order mark, so there these make no change.
-    """
+    """Do a file's bytes hold what a whole view shows, as far as it shows it?"""
     text = view.text
     held = data
-    if not view.bare and view.hidden != ANY and "\r" not in text:
+    if view.source == "numbered" and "\r" not in text:
         held = held.removeprefix(b"\xef\xbb\xbf").replace(b"\r\n", b"\n")
     wanted = encoded(text)
     if held == wanted:

@@ -70,12 +70,14 @@ def _read(known: Known, act: Act) -> Known:
 
 
 def _edited(known: Known, act: Act) -> Known:
-    whole = View(act.base, True, 1) if act.base is not None else known.whole
+    whole = View(act.base, True, 0, "numbered") if act.base is not None else known.whole
     brought = [_side(hunk, "-") for hunk in act.hunks] or [swap.new for swap in act.swaps]
     if whole is not None and (act.hunks or act.swaps):
         text = patched(whole.text, act.hunks) if act.hunks else swapped(whole.text, act.swaps)
         if text is not None:
-            return Known(whole=whole._replace(text=text))
+            loose = bool(act.hunks) and not text.endswith("\n") and not _is_numbered(act.hunks)
+            hidden = max(whole.hidden, 1) if loose else whole.hidden
+            return Known(whole=whole._replace(text=text, hidden=hidden))
     kept = (swapped(part, act.swaps) for part in known.parts) if act.swaps else ()
     return Known(parts=_parts([*(part for part in kept if part), *brought]))
 
@@ -97,8 +99,9 @@ def swapped(text: str, swaps: Iterable[Swap]) -> str | None:
 def patched(text: str, hunks: Iterable[Hunk]) -> str | None:
     """A text after its hunks; None where the place of one is not the only one, or is not there.
 
-    apply_patch (Codex) puts a hunk without old lines at the end, and ends the file with a line
-    feed; hunks with line numbers are looked for at their line alone.
+    apply_patch (Codex) puts a hunk without old lines at the end; it ends the file with a line feed,
+    but not all that speak its language do. Hunks with line numbers are looked for at their line
+    alone.
     """
     lines = text.split("\n")
     at, shift = 0, 0
@@ -113,9 +116,11 @@ def patched(text: str, hunks: Iterable[Hunk]) -> str | None:
         old = old if any(change.sign != "+" for change in hunk.changes) else []
         lines[place : place + len(old)] = new
         at, shift = place + len(new), shift + len(new) - len(old)
-    done = "\n".join(lines)
-    numbered = any(change.number for hunk in hunks for change in hunk.changes)
-    return done if numbered or not done or done.endswith("\n") else done + "\n"
+    return "\n".join(lines)
+
+
+def _is_numbered(hunks: Iterable[Hunk]) -> bool:
+    return any(change.number is not None for hunk in hunks for change in hunk.changes)
 
 
 def _place(lines: list[str], hunk: Hunk, old: list[str], at: int, shift: int) -> int | None:

@@ -9,6 +9,7 @@ be one.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import Any
 
 from sessionlog import codec
@@ -32,18 +33,18 @@ def masked(payload: Payload) -> Payload:
             text=_text(payload.text) if activity else mask(payload.text),
             activity=activity,
             images=tuple(map(_image, payload.images)),
-            extra=mask_value(dict(payload.extra)),
+            extra=_fields(payload.extra),
         )
     if isinstance(payload, Event):
         tool = payload.tool and mask(payload.tool)
-        extra = mask_value(dict(payload.extra))
+        extra = _fields(payload.extra)
         return payload._replace(tool=tool, text=_text(payload.text), extra=extra)
     if isinstance(payload, Result):
         return payload._replace(
             message=mask(payload.message),
             error=mask(payload.error),
             failure=None if payload.failure is None else mask_value(dict(payload.failure)),
-            extra=mask_value(dict(payload.extra)),
+            extra=_fields(payload.extra),
         )
     return payload
 
@@ -86,8 +87,13 @@ def _activity(activity: Activity) -> Activity:
         arguments=masked_json(activity.arguments),
         result=_value(activity.result),
         failure=failure and _text(failure),
-        extra=mask_value(dict(activity.extra)),
+        extra=_fields(activity.extra),
     )
+
+
+def _fields(extra: Mapping[str, Any]) -> Mapping[str, Any]:
+    fields: Mapping[str, Any] = mask_value(dict(extra)) if extra else extra
+    return fields
 
 
 def _value(value: Any) -> Any:
@@ -95,4 +101,4 @@ def _value(value: Any) -> Any:
 
 
 def _image(image: Image) -> Image:
-    return image._replace(extra=mask_value(dict(image.extra)))
+    return image._replace(extra=_fields(image.extra))

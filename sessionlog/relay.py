@@ -249,7 +249,7 @@ class _Relay(Generic[Ended]):
         size = self._terminal.size()
         moved = size != self._size and all(size)
         if moved or (self._nudged is not None and self._now() >= self._nudged):
-            if self._line:
+            if self._line and moved:
                 self._to_screen += stopline.cleared(self._size[0])
             self._size = size if all(size) else self._size
             self._nudged = None

@@ -203,7 +203,7 @@ def _now(touch: Touch, folder: str, look: Door) -> FileNow | None:
 
 def _was_file(touch: Touch, known: Known) -> bool:
     """Did the transcript see a file there for sure? Bare text may be the listing of a folder."""
-    bare = known.whole is None or known.whole.bare
+    bare = known.whole is None or known.whole.source == "bare"
     return known.there and (touch.wrote or bool(known.digest) or not bare)
 
 
@@ -248,10 +248,10 @@ def _by_content(whole: View, data: bytes) -> How | None:
     """None: what is known was shown in a way that does not tell."""
     if same(whole, data):
         return "unchanged"
-    if whole.hidden or whole.bare:
+    if whole.source != "told":
         if b"\0" in data or not _is_text(data):
             return None  # a display of bytes that are no text is not their text
-        if whole.bare and data and data.decode() in whole.text:
+        if whole.source == "bare" and data and data.decode() in whole.text:
             return None  # the tool may have put words of its own around it
     return "changed"
 

@@ -123,6 +123,8 @@ class Scripted:
         before = path.read_bytes().decode()
         assert before.count(old) == 1
         after = before.replace(old, new)
+        if self.agent == "codex" and not after.endswith("\n"):
+            after += "\n"  # it ends each file that it patches so
         self._put(path, after)
         if self.agent == "codex":
             self._patch(f"*** Update File: {name}\n" + _hunk(before, after))

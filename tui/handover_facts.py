@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 _LABEL = 7
 _ARGUMENT = 4
 """Lines that one argument may take."""
+_LOWEST = 4
+"""Lines of the brief facts without the files."""
 _GLIMPSE = 30
 """Columns of the note among the arguments: it stands in full above them."""
 _FILES = 200
@@ -54,25 +56,32 @@ def brief(planned: Planned, width: int, height: int, *, bare: bool) -> list[Line
     if resume is None:
         return []
     mode = "on the screen" if _takes_terminal(resume) else "headless"
-    lines = [_head("What will run", f"{mode} · argv, no shell")]
-    words = list(_on_one_line(resume, width, bare))
-    lines += words[: max(1, min(len(words), height - 5, 2))]
-    lines += [*_cwd(resume, width, brief=True), *_log(resume, width, brief=True)]
     files = list(_files(resume.staleness, None)) if resume.staleness is not None else []
-    room = height - len(lines)
-    return lines + (files[:room] if room >= 2 or not files else [])
+    files = files[: _file_lines(resume)] if height > _LOWEST else []
+    command = list(_on_one_line(resume, width, bare))
+    return [
+        _head("What will run", f"{mode} · argv, no shell"),
+        *command[: min(max(height - 3 - len(files), 1), 2)],
+        *_cwd(resume, width, brief=True),
+        *_log(resume, width, brief=True),
+        *files,
+    ]
 
 
 def brief_height(planned: Planned | None, room: int) -> int:
     """Lines that `brief` takes of `room`."""
     if planned is None or planned.resume is None:
         return 0
-    staleness = planned.resume.staleness
-    changed = len(staleness.changed) if staleness is not None else 0
-    files = 1 + min(max(changed, 1), 3) if staleness is not None and staleness.files else 0
     if room < 16:  # below twenty rows: the command and its place, then the conversation
-        return 4
-    return min(5 + files, room // 2)
+        return _LOWEST
+    return min(5 + _file_lines(planned.resume), room // 2)
+
+
+def _file_lines(resume: Resume) -> int:
+    """Lines for the files, in brief: a heading, and the first that changed."""
+    if resume.staleness is None or not resume.staleness.files:
+        return 0
+    return 1 + min(max(len(resume.staleness.changed), 1), 3)
 
 
 def _head(words: str, right: str = "") -> Line:
@@ -147,7 +156,7 @@ def _path(
 ) -> Iterator[Line]:
     """A path in full, on more than one line where it has to be, and what is said of it behind it;
     in brief its end, on one line."""
-    room = width - _LABEL - 3
+    room = width - _LABEL - 2
     after = sum(columns_of(text) for text, _ in more)
     path = home(visible(path))
     texts = [_end_of(path, room - after)] if brief else wrap(path, room, _ARGUMENT) or [""]
@@ -156,7 +165,7 @@ def _path(
         fits = is_last and columns_of(text) + after <= room
         yield _field(name if i == 0 else "", (text, style), *(more if fits else ()))
         if is_last and more and not fits:
-            yield _field("", *more)
+            yield _field("", *((words.lstrip(), style) for words, style in more))
 
 
 def _end_of(path: str, room: int) -> str:

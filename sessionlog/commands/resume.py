@@ -48,7 +48,7 @@ def run(options: argparse.Namespace) -> int:
     session = load(found(options, options.ref).path)
     plan = plan_resume(
         session, options.at, agent=options.agent, prompt=options.prompt,
-        staleness=stale(session), screen=_has_screen(options), cwd=options.cwd,
+        staleness=stale(session, at=options.at), screen=_has_screen(options), cwd=options.cwd,
     )  # fmt: skip
     _check(session, plan, options.force)
     if options.dry_run:

@@ -25,9 +25,10 @@ from sessionlog.stream import Block, StreamAssembler
 
 MOST = 64 << 20
 """Bytes of events that may be held for blocks that are not finished."""
-_HOSTED = ("web_search_call", "file_search_call", "code_interpreter_call", "mcp_call",
+_HOSTED = ("web_search_call", "file_search_call", "code_interpreter_call",
            "image_generation_call")  # fmt: skip
-"""OpenAI's calls that the service itself makes: their item holds what came back."""
+"""OpenAI's calls that the service itself makes: their block holds what came back. So does that of a
+call by MCP, but its arguments are streamed: what came back is in the event alone."""
 _KEPT_OUT = ("id", "type", "status", "call_id", "name")
 
 
@@ -106,6 +107,8 @@ def said(block: Block) -> Iterator[Payload]:
         yield _result(dict_of(block.input))
     elif block.type == "custom_tool_call":
         yield request(block.id, block.name, written({"input": block.text}))
+    elif block.type.endswith("_call") and block.arguments:
+        yield request(block.id, block.name, block.arguments)
     elif block.type.endswith("_call"):
         yield from _item(block, dict_of(block.input))
     else:
@@ -123,8 +126,8 @@ def _result(block: Mapping[str, Any]) -> Message:
 def _item(block: Block, item: Mapping[str, Any]) -> Iterator[Payload]:
     """A call that is an item of its own: what a client is asked for, or what the service did."""
     asked = {k: v for k, v in item.items() if k not in (*_KEPT_OUT, *_GAVE)}
-    name = text_of(item.get("name")) or block.type.removesuffix("_call")
-    call = request(block.id, name, block.arguments or written(item.get("action") or asked))
+    name = block.name or block.type.removesuffix("_call")
+    call = request(block.id, name, written(item.get("action") or asked))
     yield call
     if block.type in _HOSTED and call.activity:
         yield served(call.activity, item)

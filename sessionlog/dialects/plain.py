@@ -75,7 +75,9 @@ class Plain:
 
     def _said(self, line: bytes, secret: re.Pattern[str]) -> str:
         """The text of a line, without what only its place shows to be secret."""
-        text = secret.sub(rf"\1{MASKED}", line.decode("utf-8", "replace"))
+        text = line.decode("utf-8", "replace")
+        if ":" in text:
+            text = secret.sub(rf"\1{MASKED}", text)
         if "-----BEGIN " in text and "PRIVATE KEY" in text:
             self._key = 0 if "-----END " in text else 1
         elif "-----END " in text:

@@ -1,4 +1,4 @@
-"""No key reaches the disk: not in pieces, not in arguments, not in what was cut off, not in a head."""
+"""No key reaches the disk: not in pieces, nor in arguments, a cut-off text, or a head of HTTP."""
 
 from __future__ import annotations
 
@@ -96,10 +96,11 @@ def test_the_last_word_of_a_text_that_was_cut_goes_when_it_may_be_a_key(
 
 
 def test_a_head_of_http_is_one_event_with_its_secrets_masked(tmp_path: Path) -> None:
-    secrets = {"Authorization": "Bearer opensesame", "x-api-key": "letmein", "Cookie": "sid=alibaba",
-               "set-cookie": "sid=alibaba; Path=/", "api-key": "letmein", "X-Goog-Api-Key": "letmein",
+    secrets = {"Authorization": "Bearer opensesame", "x-api-key": "letmein", "api-key": "letmein",
+               "Cookie": "sid=alibaba", "set-cookie": "sid=alibaba; Path=/",
+               "X-Goog-Api-Key": "letmein", "x-amz-security-token": "letmein",
                "openai-organization": "org-alibaba", "anthropic-organization-id": "alibaba",
-               "x-amz-security-token": "letmein"}  # fmt: skip
+               }  # fmt: skip
     head = "".join(f"{name}: {value}\r\n" for name, value in secrets.items())
     for start, mark in (("HTTP/1.1 200 OK", ""), ("POST /v1/messages HTTP/1.1", "> ")):
         lines = f"{start}\r\ncontent-type: text/event-stream\r\n{head}\r\n"

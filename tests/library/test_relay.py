@@ -7,12 +7,15 @@ import os
 import random
 import re
 import signal
+import termios
 
 import pytest
 
 pytest.importorskip("pty")
 
 from desk import Desk, Launched, python, sh, state
+
+from sessionlog.relay import relay
 
 READ = "data = b''\nwhile len(data) < {0}: data += os.read(0, 65536)\n"
 LOOP = "while True: os.write(1, repr(os.read(0, 9999)).encode() + b'\\r\\n')"
@@ -82,6 +85,17 @@ def test_going_on_gives_the_row_back_and_has_the_program_paint_again() -> None:
         desk.until(desk.shows("b'hello'"))
         assert running.stops == []
         assert desk.emulator.rows[:2] == ["ready", "b'hello'"]
+    running.close()
+
+
+def test_the_line_stays_when_it_comes_again_before_the_row_is_given_back() -> None:
+    running = python(ECHO)
+    with Desk(running) as desk:
+        desk.until(desk.shows("ready"))
+        desk.type(b"\x1d\x1b[27u\x1d")
+        desk.until(lambda: running.sizes[1:] == [(23, 80), (24, 80)])
+        desk.look(0.1)
+        assert desk.shows("go on")()
     running.close()
 
 
@@ -288,3 +302,17 @@ def test_a_title_from_a_log_is_text() -> None:
         assert desk.shows("ready")()
         assert desk.shows("evil")()
     running.close()
+
+
+def test_a_fault_of_ours_leaves_nothing_running_and_the_terminal_whole() -> None:
+    running = sh("exec sleep 1000")
+    master, slave = os.openpty()
+    before = termios.tcgetattr(slave)
+    clock = iter([0.0] * 20).__next__
+    with pytest.raises(StopIteration):
+        relay(running, slave, slave, title="agent", now=clock)
+    assert running.stops == ["stop"]
+    assert termios.tcgetattr(slave) == before
+    running.close()
+    os.close(slave)
+    os.close(master)

@@ -149,6 +149,7 @@ def test_a_picture_is_known_by_its_digest(tmp_path: Path) -> None:
         ("claude", "one\ntwo\n", "one\ntwo", "changed"),
         ("claude", "one\ntwo", "one\ntwo\n\n", "changed"),
         ("claude-1.0", "one\ntwo\n", "one\ntwo\n", "unchanged"),
+        ("claude-1.0", "one\ntwo", "one\ntwo\n", "unchanged"),
         ("claude-1.0", "one\ntwo\n", "one\ntwo\n\n\n", "changed"),
         ("pi", "one\ntwo\n", "one\r\ntwo\r\n", "changed"),
         ("codex", "one\ntwo\n", "one\ntwo\n\n", "changed"),
@@ -165,6 +166,22 @@ def test_line_ends_are_let_pass_only_where_the_display_hides_them(
     path.write_bytes(now.encode())
     stamp(path, LATER)
     assert (only(run.session()).how, only(run.session()).by) == (how, "content")
+
+
+@pytest.mark.parametrize("agent", ["native", "claude", "pi"])
+def test_what_was_written_is_compared_to_the_byte(agent: str, tmp_path: Path) -> None:
+    run = Scripted(agent, tmp_path / "work")
+    run.write("a.py", "one\ntwo\n")
+    assert (only(run.session()).how, only(run.session()).by) == ("unchanged", "content")
+    for text in ("one\r\ntwo\r\n", "one\ntwo", "one\ntwo\n\n", "\ufeffone\ntwo\n"):
+        (run.folder / "a.py").write_bytes(text.encode())
+        assert (only(run.session()).how, only(run.session()).by) == ("changed", "content")
+
+
+def test_files_that_the_kernel_makes_up_are_not_read() -> None:
+    if os.path.exists("/proc/self/environ"):
+        seen = look("/proc/self/environ")
+        assert (seen.kind, seen.data) == ("other", None)
 
 
 def test_a_frame_that_a_tool_put_around_a_text_is_no_change(tmp_path: Path) -> None:

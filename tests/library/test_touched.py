@@ -130,7 +130,8 @@ def test_a_plain_command_tells_its_files(command: str, acts: list[tuple[str, str
 @pytest.mark.parametrize(
     "command",
     [
-        "cat $FILE", "cat *.py", "cat ~/a.py", "rm $(cat list)", "cat `ls`", "cat {a,b}.py",
+        "cat $FILE", 'cat "$FILE"', 'cat "a`x`"', "cat *.py", "cat ~/a.py", "rm $(cat list)",
+        "cat `ls`", "cat {a,b}.py",
         "for f in a.py; do rm $f; done", "if true; then rm a.py; fi", "(cd x; rm a.py)",
         "echo '> a.py' \"rm b.py; cat c.py\" # > d.py", "cd $D && cat a.py", "make || rm a.py",
         "cat 'a.py", "eval rm a.py", "cat <a.py", "git rm --cached a.py",
@@ -209,6 +210,43 @@ def test_an_edit_that_cannot_be_repeated_leaves_what_it_brought(tmp_path: Path) 
         tmp_path, *pair("c1", "read", {"path": "a.py"}, "one\n"), *pair("c2", "edit", edit)
     )
     assert only(session)[1] == Known(parts=("came",))
+
+
+def test_an_edit_whose_place_is_not_the_only_one_is_not_repeated(tmp_path: Path) -> None:
+    read = pair("c1", "read", {"path": "a.py"}, "x\ny\nx\n")
+    edit = {"path": "a.py", "old_string": "x", "new_string": "new"}
+    patch = "*** Begin Patch\n*** Update File: a.py\n@@\n-x\n+new\n*** End Patch"
+    for asked in (edit, {"input": patch}):
+        session = native(tmp_path, *read, *pair("c2", "edit", asked))
+        assert only(session)[1] == Known(parts=("new",))
+    every = native(tmp_path, *read, *pair("c2", "edit", {**edit, "replace_all": True}))
+    assert text_of(only(every)[1]) == "new\ny\nnew\n"
+
+
+def test_lines_that_a_known_content_has_not_tell_of_another_file(tmp_path: Path) -> None:
+    for shown, parts in (("2\ttwo", ()), ("2\tother", ("other",))):
+        ranged = {"path": "a.py", "offset": 2, "limit": 1}
+        session = native(
+            tmp_path,
+            *pair("c1", "read", {"path": "a.py"}, "one\ntwo\n"),
+            *pair("c2", "read", ranged, shown),
+        )
+        known = only(session)[1]
+        assert (known.whole is None, known.parts) == (bool(parts), parts)
+
+
+def test_the_first_lines_are_not_the_whole_where_only_they_were_asked_for(tmp_path: Path) -> None:
+    ranged = {"path": "a.py", "offset": 1, "limit": 2}
+    session = native(tmp_path, *pair("c1", "read", ranged, "1\tone\n2\ttwo"))
+    assert only(session)[1] == Known(parts=("one\ntwo",))
+
+
+def test_fewer_lines_than_head_asked_for_are_all_unless_the_end_was_stripped(
+    tmp_path: Path,
+) -> None:
+    for output, whole in (("one\ntwo\n", "one\ntwo\n"), ("one\ntwo", None)):
+        session = native(tmp_path, *pair("c1", "shell", {"command": "head -5 a.py"}, output))
+        assert text_of(only(session)[1]) == whole
 
 
 def test_a_patch_is_repeated_hunk_by_hunk(tmp_path: Path) -> None:

@@ -54,7 +54,6 @@ class Tally:
 
     stops: int = 0
     killed: int = 0
-    signals: int = 0
     wrong: list[str] = field(default_factory=list)
     figures: dict[str, Any] = field(default_factory=dict)
 
@@ -279,7 +278,7 @@ def race_as_reaper(
         itself += tended.status == 0
         tally.killed += tended.killed
         tally.stops += 1
-    tally.signals = spy.sent
+    tally.figures["signals"] = spy.sent
     tally.wrong += spy.wrong
     tally.figures["ended by themselves"] = itself
 
@@ -388,7 +387,8 @@ def main(argv: list[str]) -> int:
     if options.json:
         print(json.dumps(asdict(tally)))
     else:
-        print(f"{tally.stops} stops, {tally.killed} processes killed, {len(tally.wrong)} wrong")
+        counts = f"{tally.stops} stops, {tally.killed} processes killed"
+        print(f"{counts}, {len(tally.wrong)} wrong")
         for name, figure in tally.figures.items():
             print(f"  {name}: {figure}")
         for fault in tally.wrong[:20]:
