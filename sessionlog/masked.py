@@ -21,8 +21,8 @@ _TAIL = 8 << 10
 _APART = " \t\r\n\"'\\"
 _STAYS = 4
 """Characters that are left of a last word."""
-_PLAIN = re.compile(r"[A-Za-z.,:;!?()_-]{0,24}|.{0,7}", re.DOTALL)
-"""A last word that is no half of a key: short, or not long and without a digit."""
+_PLAIN = re.compile(r"[A-Za-z]?[a-z.,:;!?()_-]{0,24}|[A-Z_]{0,24}|.{0,7}", re.DOTALL)
+"""A last word that is no half of a key: a plain word of some language, or very short."""
 
 
 def masked(payload: Payload) -> Payload:

@@ -44,11 +44,14 @@ class Launched:
         os.close(telling)
         self.sizes: list[tuple[int, int]] = []
         self.stops: list[str] = []
+        self.looks = 0
+        """How often somebody asked for its end."""
 
     def fileno(self) -> int:
         return self._told
 
     def poll(self) -> int | None:
+        self.looks += 1
         if self._slave >= 0 and self.sizes:  # kept until its size is known
             os.close(self._slave)
             self._slave = -1

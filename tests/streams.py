@@ -109,7 +109,7 @@ def responses(answers: list[list[Block]], random: Random | None = None) -> Strea
         for index, (kind, text) in enumerate(blocks):
             id = f"item_{number}_{index}"
             raw = json.dumps({"command": text}) if kind == "call" else text
-            item, delta = {
+            shapes: dict[str, tuple[dict[str, Any], str]] = {
                 "text": ({"type": "message", "content": [{"type": "output_text", "text": raw}]},
                          "response.output_text.delta"),
                 "reasoning": ({"type": "reasoning", "summary": [{"text": raw}]},
@@ -117,8 +117,9 @@ def responses(answers: list[list[Block]], random: Random | None = None) -> Strea
                 "call": ({"type": "function_call", "call_id": f"call_{number}_{index}",
                           "name": "shell", "arguments": raw},
                          "response.function_call_arguments.delta"),
-            }[kind]  # fmt: skip
-            empty = {"content": [], "summary": [], "arguments": ""}
+            }  # fmt: skip
+            item, delta = shapes[kind]
+            empty: dict[str, Any] = {"content": [], "summary": [], "arguments": ""}
             started = {**item, "id": id, **{k: v for k, v in empty.items() if k in item}}
             put("response.output_item.added", output_index=index, item=started)
             for piece in pieces(raw, random):
@@ -197,7 +198,7 @@ def claude(
         for result in results:
             message = {"role": "user", "content": [result]}
             stream.put({"type": "user", "message": message, **head})
-            stream.finished(result["content"])
+            stream.finished(str(result["content"]))
     usage = {"input_tokens": 15 * len(answers), "output_tokens": 20 * len(answers)}
     stream.put({"type": "result", "subtype": "success", "is_error": False, "result": "All done.",
                 "num_turns": len(answers), "session_id": "s-1", "usage": usage})  # fmt: skip

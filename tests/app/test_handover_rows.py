@@ -78,7 +78,7 @@ def test_a_late_result_moves_and_a_result_of_no_call_is_left_out(tmp_path: Path)
 
 def test_the_ending_of_a_run_to_go_on_with_is_left_out(tmp_path: Path) -> None:
     shown = of(tmp_path, build.healthy())
-    assert rows(shown)[-1] == "-  end of run · settled · all done".replace("  end", "   end", 1)
+    assert rows(shown)[-1] == "-   end of run · settled · all done"
     assert shown.left_out == 1
 
 
@@ -181,3 +181,12 @@ def test_what_is_shown_is_what_the_plan_counts(tmp_path: Path, seed: int) -> Non
     assert sum(i.mark == "+" and i.row.sign == "fail" for i in marks) == shown.closed
     moved = {item.row.outcome for item in marks} & {"moved"}
     assert bool(moved) == bool(shown.moved) or shown.above
+
+
+def test_turns_that_were_rolled_back_do_not_go_over(tmp_path: Path) -> None:
+    shown = of(tmp_path, [
+        build.codex_meta(), build.codex_said("user", "Begin."), build.codex_said("user", "Wrong."),
+        build.codex_event("thread_rolled_back", 3, num_turns=1),
+        build.codex_said("user", "Right.", seconds=4),
+    ], agent="codex")  # fmt: skip
+    assert [row.split()[-1] for row in rows(shown)] == ["Begin.", "Right."]

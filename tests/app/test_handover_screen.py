@@ -412,3 +412,36 @@ async def test_a_path_is_answered_when_it_was_written(
         await until(pilot, lambda: answers)
     assert isinstance(answers[0], Wrote)
     assert Path(answers[0].path) in log.parent.iterdir()
+
+
+async def test_a_run_goes_on_headless_when_it_is_asked_to(
+    tmp_path: Path, programs: Callable[[str], None]
+) -> None:
+    path = build.log(tmp_path / "logs" / "rollout.jsonl", [
+        build.codex_meta(), build.codex_said("user", "Begin."), build.codex_said("assistant", "Ok"),
+    ])  # fmt: skip
+    programs("codex")
+    async with opened(path.parent) as (pilot, _):
+        found = await sheet(pilot)
+        before = found._stands.planned
+        assert before is not None
+        await pilot.press("o")
+        await until(pilot, lambda: "its log is followed here" in shown(pilot))
+        assert " exec" in shown(pilot)
+        found.post_message(HandoverSheet.Thought(before))  # an older choice's plan comes late
+        await pilot.pause()
+        assert " exec" in shown(pilot)
+
+
+async def test_the_full_diff_masks_secrets(tmp_path: Path, programs: Callable[[str], None]) -> None:
+    lines = broken(tmp_path / "work")
+    lines.append(build.request("c2", arguments=f'{{"command":"curl -H {SECRET}"}}', seconds=9))
+    path = build.log(tmp_path / "logs" / "20261127-223000.jsonl", lines)
+    async with opened(path.parent, size=(200, 50)) as (pilot, _):
+        await sheet(pilot)
+        await pilot.press("d")
+        await until(pilot, lambda: "closes a call" in shown(pilot))
+        assert "curl -H" in shown(pilot)
+        assert SECRET not in shown(pilot)
+        await pilot.press("b")
+        await until(pilot, lambda: SECRET in shown(pilot))

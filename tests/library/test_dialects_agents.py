@@ -15,7 +15,8 @@ from sessionlog.records import Activity, Event, Message, Payload
 
 def read(name: str, *values: Any) -> tuple[list[Payload], Standing]:
     """What a dialect makes of some lines, and how it stands after them."""
-    taker, payloads = dialect(name), []
+    taker = dialect(name)
+    payloads: list[Payload] = []
     for value in values:
         line = value if isinstance(value, bytes) else json.dumps(value).encode()
         payloads += taker.take(line)

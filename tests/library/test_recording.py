@@ -253,7 +253,9 @@ def test_a_block_without_end_is_given_up_with_a_word(tmp_path: Path) -> None:
     session = load(tmp_path / "long.jsonl")
     assert messages(session) == [("bot", "Something else.")]
     [damage] = events(session, "damage")
-    assert damage.text == "block 1, a text is longer than 67,108,864 bytes; the end of it is left out"
+    assert (
+        damage.text == "block 1, a text is longer than 67,108,864 bytes; the end of it is left out"
+    )
     assert len(events(session, "partial")[0].text) == 1 << 20
 
 

@@ -211,6 +211,15 @@ def test_a_program_that_exits_at_once(text: str) -> None:
     running.close()
 
 
+def test_a_program_that_lets_go_of_its_terminal_is_waited_for_at_rest() -> None:
+    running = sh("echo bye; exec <&- >&- 2>&-; sleep 0.5; exit 5")
+    with Desk(running) as desk:
+        assert desk.ended() == 5
+        assert desk.shows("bye")()
+        assert running.looks < 200  # it would be thousands
+    running.close()
+
+
 def test_an_orphan_with_the_terminal_does_not_keep_us() -> None:
     running = sh("(trap '' HUP; while :; do echo still here; done) & echo done")
     with Desk(running) as desk:

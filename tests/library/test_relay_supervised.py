@@ -31,7 +31,9 @@ def supervised(folder: Path, script: str) -> Iterator[Handle]:
 
 
 def test_the_person_has_the_program_and_its_outcome(tmp_path: Path) -> None:
-    with supervised(tmp_path, "read x; echo got $x; exit 4") as handle, Desk(handle) as desk:
+    script = "echo ready; read x; echo got $x; exit 4"
+    with supervised(tmp_path, script) as handle, Desk(handle) as desk:
+        desk.until(desk.shows("ready"))  # keys pressed before are dropped
         desk.type(b"hello\r")
         outcome = desk.ended()
         assert isinstance(outcome, Outcome)

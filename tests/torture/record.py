@@ -115,8 +115,10 @@ def cuts(count: int, seed: int, folder: Path) -> int:
                 cut = any(event.kind == "cut" for event in session.events)
                 silent += not cut or bool(session.ok)
         wrong += missing + silent + changed + broken
-        print(f"{shape:15} {count} cuts, {inside} inside: {blocks} blocks finished, {missing} of "
-              f"them missing; {silent} not said; {broken} logs damaged; {changed} streams changed")  # fmt: skip
+        print(f"{shape:15} {count} cuts, {inside} inside: {blocks} blocks finished, {missing} of")
+        print(
+            f"    them missing; {silent} not said; {broken} logs damaged; {changed} streams changed"
+        )
     return wrong
 
 
@@ -226,13 +228,13 @@ def main() -> int:
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        run = {
+        runs: dict[str, Callable[[], int]] = {
             "cuts": lambda: cuts(options.count, options.seed, folder),
             "keys": lambda: keys(options.count, folder),
             "kills": lambda: kills(options.count, options.seed, folder),
             "speed": lambda: speed(options.mb, options.seed, folder),
-        }[options.what]
-        return 1 if run() else 0
+        }
+        return 1 if runs[options.what]() else 0
 
 
 if __name__ == "__main__":

@@ -323,8 +323,10 @@ def stop_logs(count: int, rng: random.Random, place: Path, tally: Tally) -> None
         handle.stop()
         outcome = handle.wait(30)
         handle.close()
-        if outcome is None or outcome.problem:
+        if outcome is None or outcome.problem or outcome.signal != signal.SIGKILL:
             tally.wrong.append(f"{turn}: {outcome}")
+        else:
+            tally.killed += outcome.killed
         tally.wrong += [f"{turn}: {fault}" for fault in faults(log)]
         data = log.read_bytes()
         torn += b'"sealed"' in data
