@@ -10,10 +10,11 @@ from collections.abc import Iterator
 from sessionlog.relay import relay
 from sessionlog.supervise.handle import Order, start
 from sessionlog.supervise.order import Outcome
-from sessionlog.terminal import Terminal
 from sessionlog.text import visible
 
 _LEAVING = ("SIGTERM", "SIGHUP")
+_PATIENCE = 10.0
+"""Seconds to wait for the outcome of a run that has ended: its log may have to be closed."""
 
 
 def lend(order: Order, title: str, tty_in: int = 0, tty_out: int = 1) -> Outcome:
@@ -23,12 +24,10 @@ def lend(order: Order, title: str, tty_in: int = 0, tty_out: int = 1) -> Outcome
     first, and is acted on after it. Raises NotPossible when the program cannot be started.
     """
     with _leaving() as leave, contextlib.closing(start(order, size=_size(tty_out))) as handle:
-        with Terminal(tty_in, tty_out):
+        with contextlib.suppress(OSError):  # a terminal that is gone: the relay sees it, and stops
             os.write(tty_out, _announced(title))
-            relay(handle, tty_in, tty_out, title=title, leave=leave)
-        outcome = handle.wait()
-        assert outcome is not None
-        return outcome
+        relay(handle, tty_in, tty_out, title=title, leave=leave)
+        return handle.wait(_PATIENCE) or Outcome(problem="its supervisor does not answer")
 
 
 def _announced(title: str) -> bytes:
@@ -47,7 +46,8 @@ def _size(tty: int) -> tuple[int, int]:
 def _leaving() -> Iterator[int]:
     """A descriptor that can be read once a signal asks us to end. The handlers that were there
     are put back, and called then."""
-    read, write = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
+    read, write = os.pipe()
+    os.set_blocking(write, False)
     came: list[int] = []
 
     def tell(number: int, _: object) -> None:

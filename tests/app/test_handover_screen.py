@@ -426,7 +426,7 @@ async def test_a_run_goes_on_headless_when_it_is_asked_to(
         before = found._stands.planned
         assert before is not None
         await pilot.press("o")
-        await until(pilot, lambda: "its log is followed here" in shown(pilot))
+        await until(pilot, lambda: "runs without a terminal" in shown(pilot))
         assert " exec" in shown(pilot)
         found.post_message(HandoverSheet.Thought(before))  # an older choice's plan comes late
         await pilot.pause()
@@ -437,7 +437,7 @@ async def test_the_full_diff_masks_secrets(tmp_path: Path, programs: Callable[[s
     lines = broken(tmp_path / "work")
     lines.append(build.request("c2", arguments=f'{{"command":"curl -H {SECRET}"}}', seconds=9))
     path = build.log(tmp_path / "logs" / "20261127-223000.jsonl", lines)
-    async with opened(path.parent, size=(200, 50)) as (pilot, _):
+    async with opened(path.parent, size=(200, 90)) as (pilot, _):
         await sheet(pilot)
         await pilot.press("d")
         await until(pilot, lambda: "closes a call" in shown(pilot))
