@@ -4,7 +4,7 @@
     PYTHONPATH=.:tests python tests/torture/record.py cuts --count 1000
     PYTHONPATH=.:tests python tests/torture/record.py keys [--count 60]
     PYTHONPATH=.:tests python tests/torture/record.py kills --count 100
-    PYTHONPATH=.:tests python tests/torture/record.py speed --mb 32
+    PYTHONPATH=.:tests python tests/torture/record.py speed --mb 2
 
 `cuts`: each shape of stream, cut after a random number of bytes and read in random pieces. What
 goes in comes out (by its hash), the log loads without damage, holds every block that was finished,
@@ -224,7 +224,7 @@ def main() -> int:
     parser.add_argument("what", choices=("cuts", "keys", "kills", "speed"))
     parser.add_argument("--count", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--mb", type=int, default=32)
+    parser.add_argument("--mb", type=int, default=2)
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
