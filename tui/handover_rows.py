@@ -16,8 +16,10 @@ from sessionlog.plan import INTERRUPTED, Edits, Fork, Insert, Repair
 from sessionlog.records import Damage, Result
 from sessionlog.session import Numbered, Session, fold
 from sessionlog.survey import form_named
+from sessionlog.window import CHUNK
+from tui.chunk_rows import rows_of
 from tui.rows import Row
-from tui.timeline import END_PLACE, Place, Pos, Timeline
+from tui.timeline import END_PLACE, Place, Timeline
 
 if TYPE_CHECKING:
     from sessionlog.resume import Resume
@@ -26,8 +28,8 @@ IN_EVENTS = "not sent"
 """Of a call that stands in events alone: the conversation does not have it."""
 MOST = 200
 """Rows of the conversation that are shown."""
-_LOOKED = 4000
-"""Rows that are looked at for them: events and other branches stand between."""
+_LOOKED = 256
+"""Chunks that are looked through for them: events and other branches stand between."""
 _LEFT = ("fold", "gap", "reset", "event", "retries", "writing")
 """Rows that are no part of a conversation."""
 
@@ -92,24 +94,21 @@ def _rows(
     timeline: Timeline, steps: Sequence[Numbered], damages: Mapping[int, Damage], begin: int,
     end: int,
 ) -> tuple[Row, ...]:  # fmt: skip
+    """From the end up, a chunk at a time. What is in context the session knows better than a
+    timeline whose log is not counted, and how the log ends nobody asks here."""
     found: list[Row] = []
-    pos: Pos | None = timeline.last()
-    if end != END_PLACE[0]:
-        pos = timeline.find_place((end, 0))
-    for _ in range(_LOOKED):
-        if pos is None or len(found) >= MOST:
-            break
-        row = timeline.row(pos)
-        if row.place[0] < begin:
-            break
-        if row.place[0] < end:
+    last = min(timeline.chunks - 1, end // CHUNK)
+    for number in range(last, max(begin // CHUNK, last - _LOOKED) - 1, -1):
+        for row in reversed(rows_of(number, timeline)):
+            if not begin <= row.place[0] < end:
+                continue
             made = _taken(row, steps, end)
             if row.damage is not None:
                 made = _damaged(row, damages.get(row.damage.span.offset, row.damage))
             found += [made] if made else []
-        before = timeline.step(pos, -1)
-        pos = before if before != pos else None
-    return tuple(reversed(found))
+        if len(found) >= MOST:
+            break
+    return tuple(reversed(found[:MOST]))
 
 
 def _taken(row: Row, steps: Sequence[Numbered], end: int) -> Row | None:
@@ -117,7 +116,7 @@ def _taken(row: Row, steps: Sequence[Numbered], end: int) -> Row | None:
     if row.side or row.sort in _LEFT or row.quiet:
         return None
     if row.sort == "end":
-        return row._replace(in_context=True) if row.place != END_PLACE else None
+        return row._replace(in_context=True)
     step = _step(steps, row.place)
     if step is None and row.sort == "call" and row.sign == "open":
         return row._replace(in_context=True, second="", outcome=IN_EVENTS)

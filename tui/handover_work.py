@@ -13,11 +13,11 @@ from sessionlog import agents
 from sessionlog.errors import SessionLogError
 from sessionlog.paths import open_regular
 from sessionlog.plan import Fork, Repair
-from sessionlog.reader import load
-from sessionlog.records import Entry
+from sessionlog.reader import living
+from sessionlog.records import Damage, Entry, Record
 from sessionlog.resume import Resume, plan_resume
-from sessionlog.session import Session
-from sessionlog.source import lines_of
+from sessionlog.session import Session, fold
+from sessionlog.source import decode, format_of, lines_of
 from sessionlog.stale import stale
 from tui.handover import Chosen, Known, Planned
 from tui.handover_rows import refused, stripped, transcript
@@ -27,14 +27,20 @@ from tui.timeline import Timeline
 
 Say = Callable[[str], object]
 
+_OFTEN = 1 << 20
+"""Bytes after which it is said how far the reading is."""
+
+
+class Stopped(Exception):
+    """Nobody waits for it any more."""
+
 
 def read(entry: Entry, at: int | None, say: Say) -> Known:
     """Read the log, look at the files that it speaks of, and make the rows of its end.
 
     Raises SessionLogError.
     """
-    say("reading the log …")
-    session = load(entry.path)
+    session = _loaded(entry.path, say)
     say("looking at the files it touched …")
     staleness = stale(session, at=at)
     log = open_log(entry)
@@ -45,6 +51,27 @@ def read(entry: Entry, at: int | None, say: Say) -> Known:
     finally:
         log.close()
     return Known(session, staleness, strip)
+
+
+def _loaded(path: str, say: Say) -> Session:
+    """As `load`, saying how far it is; what `say` raises ends it."""
+    records: list[Record] = []
+    damages: list[Damage] = []
+    fd = open_regular(path)
+    try:
+        size, told = os.fstat(fd).st_size, -_OFTEN
+        form = format_of(path, fd)
+        for line in lines_of(fd, empty=False):
+            if line.offset >= told + _OFTEN:
+                told = line.offset
+                say(f"reading the log, {told / max(size, 1):.0%} …")
+            found, lost = decode(form, line)
+            records += found
+            damages += lost
+        alive = living(path, fd, form, records)
+    finally:
+        os.close(fd)
+    return fold(records, damages, form=form, path=path, size=size, alive=alive)
 
 
 def think(known: Known, at: int | None, chosen: Chosen, now: datetime) -> Planned:

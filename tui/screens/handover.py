@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import shlex
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, TypedDict, Unpack
@@ -143,9 +144,13 @@ class HandoverSheet(Sheet[Answer]):
         entry, at = self._entry, self._at or None
 
         def read(post: workers.Post, stopped: workers.Stopped) -> None:
-            known = handover_work.read(entry, at, lambda words: post(self.Said(words)))
-            if not stopped():
-                post(self.Read(known))
+            def say(words: str) -> None:
+                if stopped():
+                    raise handover_work.Stopped
+                post(self.Said(words))
+
+            with suppress(handover_work.Stopped):
+                post(self.Read(handover_work.read(entry, at, say)))
 
         self._work("reading for a handing over", read, "read")
 
