@@ -51,7 +51,5 @@ def end(writer: Writer, calls_open: tuple[OpenCall, ...], how: str, *, calls: in
 
 def interrupted(call: OpenCall) -> Message:
     """The answer of a call whose outcome nobody knows, as the engine writes a failed one."""
-    activity = Activity(
-        "response", call.call_id, call.tool, call.arguments, failure=INTERRUPTED
-    )
+    activity = Activity("response", call.call_id, call.tool, call.arguments, failure=INTERRUPTED)
     return Message("activity", codec.dumps({"error": INTERRUPTED}).decode(), activity)

@@ -53,9 +53,7 @@ def last_time(session: Session, plan: Fork | Repair | None, at: int | None) -> d
     return next((time for r in reversed(session.records) if (time := r.time) is not None), None)
 
 
-def _opening(
-    session: Session, plan: Fork | Repair | None, at: int | None, now: datetime
-) -> str:
+def _opening(session: Session, plan: Fork | Repair | None, at: int | None, now: datetime) -> str:
     told = "You go on with an earlier session"
     if at is not None and isinstance(plan, Fork):
         told = f"You go on from message {plan.at} of an earlier session"

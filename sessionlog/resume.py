@@ -150,9 +150,7 @@ def _plan(
     return plan if plan.needed else None
 
 
-def _missing(
-    agent: Agent, screen: bool, cwd: str, environ: Mapping[str, str]
-) -> tuple[str, ...]:
+def _missing(agent: Agent, screen: bool, cwd: str, environ: Mapping[str, str]) -> tuple[str, ...]:
     missing = []
     if not agents.found(agent, environ, screen):
         program = agent.argv_for(screen)[0]

@@ -11,40 +11,40 @@ import pytest
 
 ROOT = Path(__file__).parent.parent
 FLOORS = [
-    "errors records text secrets framing conversation spread append index life formats "
-    "commands diffs why why.errors why.prose seal notice density pace sieve hit crew matching displays plainshell "
-    "supervise supervise.order supervise.linux supervise.elsewhere "
-    "dialects through dialects.lines "
-    "terminal outflow keypress",
-    "supervise.system stopline acts codec paths pairing family branch agent status errorline alarm usage figures answers "
-    "formats.tokens query",
-    "supervise.tree supervise.birth relay agentfile knowing shellfiles telling stream splice blobs why.failures formats.native_encode formats.parts "
-    "formats.claude_life formats.claude_subagents demo.script demo.work stats_page "
-    "masked dialects.base",
-    "supervise.runs supervise.place agents formats.base writer demo.night outcome why.facts "
-    "dialects.table dialects.plain dialects.blocks",
-    "supervise.handle supervise.beside filecalls session compare contrast window plan recorder formats.native_actor formats.chat_actor "
-    "formats.claude_blocks formats.codex_items formats.claude_usage formats.pi_usage "
-    "formats.pi_entries stats demo why.calls why.work needle "
-    "dialects.sse dialects.text dialects.guess",
-    "note touched repository ways why.judge recording dialects.answers",
-    "stale marks facing numbering regions matcher why.reading formats.native formats.chat "
-    "formats.claude_events formats.codex_events dialects.anthropic_sse dialects.openai_sse "
-    "dialects.claude_stream_json dialects.codex_exec_json",
-    "shown why.answer finders formats.claude_ends formats.codex formats.pi",
-    "formats.claude why.said stretched",
+    "append commands conversation crew density dialects dialects.lines diffs displays errors "
+    "formats framing hit index keypress life matching notice outflow pace plainshell records "
+    "seal secrets sieve spread supervise supervise.elsewhere supervise.linux supervise.order "
+    "terminal text through why why.errors why.prose",
+    "acts agent alarm answers branch codec errorline family figures formats.tokens pairing "
+    "paths query status stopline supervise.system usage",
+    "agentfile blobs demo.script demo.work dialects.base formats.claude_life "
+    "formats.claude_subagents formats.native_encode formats.parts knowing masked relay "
+    "shellfiles splice stats_page stream supervise.birth supervise.tree telling why.failures",
+    "agents demo.night dialects.blocks dialects.plain dialects.table formats.base outcome "
+    "supervise.place supervise.runs why.facts writer",
+    "compare contrast demo dialects.guess dialects.sse dialects.text filecalls "
+    "formats.chat_actor formats.claude_blocks formats.claude_usage formats.codex_items "
+    "formats.native_actor formats.pi_entries formats.pi_usage needle plan recorder session "
+    "stats supervise.beside supervise.handle why.calls why.work window",
+    "dialects.answers note recording repository touched ways why.judge",
+    "dialects.anthropic_sse dialects.claude_stream_json dialects.codex_exec_json "
+    "dialects.openai_sse facing formats.chat formats.claude_events formats.codex_events "
+    "formats.native marks matcher numbering regions stale why.reading",
+    "finders formats.claude_ends formats.codex formats.pi shown why.answer",
+    "formats.claude stretched why.said",
     "formats.table",
     "source",
-    "listing sides newlog counting halves reader why.look intake measure",
-    "onward pictures survey facts numbers follower vigil",
-    "turns closing carry demo.agent follow forks repairs search",
-    "transcript resume lend ended wide",
+    "counting halves intake listing measure newlog reader sides why.look",
+    "facts follower numbers onward pictures survey vigil",
+    "carry closing demo.agent follow forks repairs search turns",
+    "ended lend resume transcript wide",
     "handover",
-    "supervise.output commands.common",
-    "supervise.run commands.rows",
-    "commands.list commands.show commands.check commands.fork commands.repair commands.resume "
-    "commands.agents commands.demo commands.why commands.search commands.follow commands.replay commands.stats "
-    "commands.compare commands.stop commands.stale commands.record",
+    "commands.common supervise.output",
+    "commands.rows supervise.run",
+    "commands.agents commands.check commands.compare commands.demo commands.follow "
+    "commands.fork commands.list commands.record commands.repair commands.replay "
+    "commands.resume commands.search commands.show commands.stale commands.stats "
+    "commands.stop commands.why",
     "cli",
     "__main__",
 ]

@@ -5,7 +5,7 @@ that it was given; it is stopped somewhere in its few seconds. Then the log has 
 ends in a result, has no open call and no orphan result, and neither has what would be handed on;
 and the log that it came from is as it was.
 
-    PYTHONPATH=.:tests python tests/torture/handed.py --count 1000
+    PYTHONPATH=.:tests python tests/torture/demo_stops.py --count 1000
 """
 
 from __future__ import annotations
