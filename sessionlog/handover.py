@@ -16,7 +16,7 @@ from sessionlog.errors import NotPossible
 from sessionlog.forks import apply_fork
 from sessionlog.paths import private_folder, runs_folder
 from sessionlog.plan import Fork, Repair
-from sessionlog.reader import load
+from sessionlog.reader import load, refusal
 from sessionlog.repairs import apply_repair
 from sessionlog.resume import Resume, files_of
 from sessionlog.session import Session
@@ -49,10 +49,11 @@ def prepare(
 
     `force`: leave the damaged lines out. Raises NotPossible when the program or the working
     directory is missing (before anything is written) or something cannot be written, DamagedLog as
-    `apply_fork` does.
+    `accepted` does.
     """
     if plan.missing:
         raise NotPossible(plan.missing[0])
+    accepted(session, plan, force)
     now = now or datetime.now(UTC)
     made = write_log(session, plan, force=force, now=now)
     log = os.path.abspath(made or plan.log)
@@ -68,6 +69,20 @@ def prepare(
     )  # fmt: skip
     done = replace(plan, argv=argv, log=log, id=id)
     return Handed(done, order, session.path, made, tuple(files.values()))
+
+
+def accepted(session: Session, plan: Resume, force: bool) -> None:
+    """Raises DamagedLog when what goes over is damaged before its end, unless that was seen
+    (`force`)."""
+    if force:
+        return
+    damage = plan.plan.refused if plan.plan is not None else None
+    if plan.plan is None:  # as it stands, or carried
+        last = session.records[-1].span.line if session.records else 0
+        lost = (d for d in session.damages if not d.mild and d.span.line < last)
+        damage = next(lost, None)
+    if damage is not None:
+        raise refusal(session.path, damage)
 
 
 def write_log(

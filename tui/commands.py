@@ -236,13 +236,12 @@ HEADS = {"S": "stop", "g": "first", "o": "only", "y": "copy"}
 """Names of the sequences' heads, for the key line."""
 
 KEY_LINE = {
-    LIST: ("open", "why", "filter", "search", "o", "next_session", "hand_over", "fork", "replay",
-           "compare", "stats", "toggle_tree", "y", "zoom", "theme", "quit"),
-    TIMELINE: ("open", "next_trouble", "why", "next_user", "find", "search", "hand_over", "fork",
-               "replay", "o", "toggle_fold",
-               "toggle_raw", "y", "goto", "toggle_follow", "toggle_clock", "next_reset", "zoom",
-               "leave"),
-    DETAIL: ("leave", "toggle_raw", "toggle_fold", "next_trouble", "next_user", "fork", "y",
+    LIST: ("S", "open", "why", "filter", "search", "o", "next_session", "hand_over", "fork",
+           "replay", "compare", "stats", "toggle_tree", "y", "zoom", "theme", "quit"),
+    TIMELINE: ("S", "open", "next_trouble", "why", "next_user", "find", "search", "hand_over",
+               "fork", "replay", "o", "toggle_fold", "toggle_raw", "y", "goto", "toggle_follow",
+               "toggle_clock", "next_reset", "zoom", "leave"),
+    DETAIL: ("S", "leave", "toggle_raw", "toggle_fold", "next_trouble", "next_user", "fork", "y",
              "zoom"),
     WHY: ("open", "next_trouble", "hand_over", "fork", "replay", "copy", "leave"),
     SEARCH: ("open", "next_log", "to_query", "any_case", "regex", "toggle_fold", "copy", "leave"),

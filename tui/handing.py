@@ -108,6 +108,7 @@ class Handing:
             self._warn(f"not started: {error}")
             return
         self._live.append(hand)
+        self._at.keys.leave_out(set())
         self._at.status.answer(f"{visible(order.agent)} has begun; S S stops it")
 
         def wait(post: workers.Post, stopped: workers.Stopped) -> None:
@@ -124,6 +125,7 @@ class Handing:
 
     def _over(self, hand: _Hand, outcome: Outcome, log: str | None) -> None:
         self._live.remove(hand)
+        self._at.keys.leave_out(set() if self._live else {"S"})
         hand.handle.close()
         self._ended(hand.handed, outcome, log)
 

@@ -13,15 +13,14 @@ from sessionlog import ended, shown
 from sessionlog.commands.common import DONE, FOUND, INTERRUPTED, counted, found, ref, say
 from sessionlog.commands.rows import items_of, row_line
 from sessionlog.follower import Follower
-from sessionlog.handover import Handed, finish, prepare
+from sessionlog.handover import Handed, accepted, finish, prepare
 from sessionlog.intake import Start
 from sessionlog.lend import lend
 from sessionlog.onward import Onward
 from sessionlog.plan import Fork, Repair
-from sessionlog.reader import load, refusal
+from sessionlog.reader import load
 from sessionlog.resume import Resume, plan_resume
 from sessionlog.secrets import mask
-from sessionlog.session import Session
 from sessionlog.stale import stale
 from sessionlog.supervise.handle import Handle, start
 from sessionlog.supervise.order import Outcome
@@ -50,7 +49,7 @@ def run(options: argparse.Namespace) -> int:
         session, options.at, agent=options.agent, prompt=options.prompt,
         staleness=stale(session, at=options.at), screen=_has_screen(options), cwd=options.cwd,
     )  # fmt: skip
-    _check(session, plan, options.force)
+    accepted(session, plan, options.force)
     if options.dry_run:
         _tell(plan, options.json)
         return DONE
@@ -64,17 +63,6 @@ def run(options: argparse.Namespace) -> int:
 
 def _has_screen(options: argparse.Namespace) -> bool:
     return not options.headless and sys.stdin.isatty() and sys.stdout.isatty()
-
-
-def _check(session: Session, plan: Resume, force: bool) -> None:
-    """Refuse here already what the doing would refuse. Raises DamagedLog."""
-    damage = plan.plan.refused if plan.plan is not None else None
-    if plan.plan is None:  # as it stands, or carried: whatever is damaged before its end
-        last = max((r.span.line for r in session.records[-1:]), default=0)
-        lost = (d for d in session.damages if not d.mild and d.span.line < last)
-        damage = next(lost, None)
-    if damage is not None and not force:
-        raise refusal(session.path, damage)
 
 
 def _tell(plan: Resume, as_json: bool) -> None:

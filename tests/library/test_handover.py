@@ -120,3 +120,13 @@ def test_an_earlier_message_is_gone_on_from(tmp_path: Path) -> None:
     agent(tmp_path, 'argv = ["true", "{messages}"]\noutput = "text"')
     done = handed(codex(tmp_path), tmp_path, at=1)
     assert load(done.order.log).meta.forked_from == Origin("s1", 1)
+
+
+def test_damage_in_what_is_carried_stops_it_too(tmp_path: Path) -> None:
+    agent(tmp_path, 'argv = ["true", "{messages}"]\noutput = "text"')
+    path = codex(tmp_path)
+    first, second = path.read_bytes().splitlines(keepends=True)
+    path.write_bytes(first + b"junk\n" + second)
+    with pytest.raises(DamagedLog):
+        handed(path, tmp_path)
+    assert load(handed(path, tmp_path, force=True).order.log).history[0].message.text == "go"

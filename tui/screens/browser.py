@@ -84,6 +84,7 @@ class Browser(Frame[None]):
         self.status = StatusLine(id="status")
         self.actions = Actions(self)
         self.keys = KeyLine(self.actions.refused, id="keys")
+        self.keys.leave_out({"S"})
         self.prompt: Prompt | None = None
         """Made when something is asked for the first time."""
 
