@@ -2,7 +2,8 @@
 
 Looking never takes the writer's lock: on Linux /proc/locks names its holder, and a process of
 ours that has the file open for writing stands in /proc/PID/fd. Elsewhere a shared lock is tried
-and given back at once. Age is no evidence: a call may run for hours without writing a byte.
+and given back at once. A run that was handed over and whose supervisor lives is evidence, too: its
+agent may not have opened the log yet. Age is none: a call may run for hours without writing a byte.
 """
 
 from __future__ import annotations
@@ -10,6 +11,8 @@ from __future__ import annotations
 import fcntl
 import os
 from collections.abc import Iterable
+
+from sessionlog.paths import runs_folder
 
 _PROC = "/proc"
 _File = tuple[int, int]
@@ -27,24 +30,37 @@ class Witness:
         self._candidates = list(candidates)
         self._locks = _locks(proc)
         self._writers: dict[_File, int] | None = None
+        self._runs: dict[str, str] | None = None
 
     def writer(self, path: str, seen: os.stat_result) -> str | None:
         """What shows that somebody writes this log, in a few words; None when nothing does."""
         if self._locks is None:
-            return _probe(path)
+            return _probe(path) or self._handed_over(path)
         pid = self._locks.get(_lock_key(seen))
         if pid is not None:
             return _held_by(pid)
         if self._writers is None:
             self._writers = _open_for_writing(self._proc, _names(self._candidates))
         pid = self._writers.get((seen.st_dev, seen.st_ino))
-        return None if pid is None else f"open for writing in pid {pid}"
+        return self._handed_over(path) if pid is None else f"open for writing in pid {pid}"
+
+    def _handed_over(self, path: str) -> str | None:
+        if self._runs is None:
+            self._runs = _runs() if os.path.isdir(runs_folder()) else {}
+        return self._runs.get(os.path.abspath(path)) if self._runs else None
 
 
 def lock_holder(seen: os.stat_result, proc: str = _PROC) -> str | None:
     """Who holds the write lock of a file, in a few words; None when the system does not tell."""
     pid = (_locks(proc) or {}).get(_lock_key(seen))
     return None if pid is None else _held_by(pid)
+
+
+def _runs() -> dict[str, str]:
+    """What runs of ours, by the log that it was given."""
+    from sessionlog.supervise import runs  # most people never handed anything over
+
+    return {run.log: f"handed over to {run.agent}, pid {run.supervisor.pid}" for run in runs.live()}
 
 
 def _held_by(pid: int) -> str:

@@ -16,10 +16,10 @@ from sessionlog.formats.base import Format
 from sessionlog.formats.table import named, recognise
 from sessionlog.framing import Line, split
 from sessionlog.life import Witness
-from sessionlog.paths import open_regular
-from sessionlog.records import Entry, Record, Status, stamp
+from sessionlog.paths import open_regular, runs_folder
+from sessionlog.records import Entry, Record, Status, moment, stamp
 from sessionlog.source import decode, read_head, why_not
-from sessionlog.status import judge
+from sessionlog.status import WAITS, judge, waits
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -131,12 +131,28 @@ def with_life(entries: list[Entry]) -> list[Entry]:
     open_ended = [e.path for e in entries if e.status not in (None, Status.COMPLETE)]
     if not open_ended:
         return entries
-    witness = Witness(open_ended)
+    witness, beside = Witness(open_ended), _journal()
     return [
-        e if e.status in (None, Status.COMPLETE) or not _lives(e, witness)
-        else e._replace(status=Status.RUNNING)
+        e if e.status in (None, Status.COMPLETE)
+        else e._replace(status=Status.RUNNING) if _lives(e, witness)
+        else beside(e)
         for e in entries
     ]  # fmt: skip
+
+
+def _journal() -> Callable[[Entry], Entry]:
+    """Gives a row the end of its run that stands beside its log, where there is one."""
+    if not os.path.isdir(runs_folder()):
+        return lambda entry: entry
+    from sessionlog.supervise.beside import journal  # most people never handed anything over
+
+    known = journal()
+
+    def told(entry: Entry) -> Entry:
+        beside = known.beside(entry.path, entry.resumed_from, moment(entry.updated))
+        return entry._replace(stop=beside.short) if beside else entry
+
+    return told
 
 
 def _lives(entry: Entry, witness: Witness) -> bool:
@@ -174,7 +190,8 @@ def _row(path: str, fd: int, closely: bool) -> Entry:
     ending = form.ending(ends.newest_first())
     meta = described.meta
     updated = ends.updated() or _mtime(seen)
-    waits = meta.forked_from and not ending.ended and updated < described.started
+    if not ending.ended and waits(meta, described.started, updated):
+        ending = ending._replace(text=WAITS)
     return Entry(
         id=meta.id,
         path=path,
@@ -192,7 +209,7 @@ def _row(path: str, fd: int, closely: bool) -> Entry:
         resumed_from=meta.resumed_from,
         forked_from=meta.forked_from,
         bytes=size,
-        stop="a fork, not gone on with yet" if waits else ending.text,
+        stop=ending.text,
     )
 
 

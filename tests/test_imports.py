@@ -12,7 +12,7 @@ import pytest
 ROOT = Path(__file__).parent.parent
 FLOORS = [
     "append commands conversation crew density dialects dialects.lines diffs displays errors "
-    "formats framing hit index keypress life matching notice outflow pace plainshell records "
+    "formats framing hit index keypress matching notice outflow pace plainshell records "
     "seal secrets sieve spread supervise supervise.elsewhere supervise.linux supervise.order "
     "terminal text through why why.errors why.prose",
     "acts agent alarm answers branch codec errorline family figures formats.tokens pairing "
@@ -21,11 +21,13 @@ FLOORS = [
     "formats.claude_subagents formats.native_encode formats.parts knowing masked relay "
     "shellfiles splice stats_page stream supervise.birth supervise.tree telling why.failures",
     "agents demo.night dialects.blocks dialects.plain dialects.table formats.base outcome "
-    "supervise.place supervise.runs why.facts writer",
+    "supervise.place supervise.runs why.facts",
+    "life supervise.beside",
+    "writer",
     "compare contrast demo dialects.guess dialects.sse dialects.text filecalls "
     "formats.chat_actor formats.claude_blocks formats.claude_usage formats.codex_items "
     "formats.native_actor formats.pi_entries formats.pi_usage needle plan recorder session "
-    "stats supervise.beside supervise.handle why.calls why.work window",
+    "stats supervise.handle why.calls why.work window",
     "dialects.answers note recording repository touched ways why.judge",
     "dialects.anthropic_sse dialects.claude_stream_json dialects.codex_exec_json "
     "dialects.openai_sse facing formats.chat formats.claude_events formats.codex_events "

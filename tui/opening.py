@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from sessionlog.formats.table import named
 from sessionlog.life import Witness
@@ -13,6 +14,9 @@ from sessionlog.source import format_of
 from sessionlog.text import visible
 from sessionlog.window import Log
 from tui.entries import home
+
+if TYPE_CHECKING:
+    from sessionlog.why.facts import Beside
 
 
 def open_log(entry: Entry) -> Log:
@@ -42,14 +46,14 @@ def writer_of(entry: Entry) -> str:
     return f"alive, {found}" if found else ""
 
 
-def stopped_beside(entry: Entry) -> str:
-    """The stop from here that the log does not tell of, in words."""
+def beside_of(entry: Entry) -> Beside | None:
+    """How the session's run ended, where its log does not tell and the journal does."""
     cut_off = entry.status in (Status.UNFINISHED, Status.TRUNCATED)
     if not cut_off or not os.path.isdir(runs_folder()):
-        return ""
-    from sessionlog.supervise.beside import stop_beside  # most people never stopped anything
+        return None
+    from sessionlog.supervise.beside import journal  # most people never handed anything over
 
-    return stop_beside(entry.path, entry.resumed_from, moment(entry.updated))
+    return journal().beside(entry.path, entry.resumed_from, moment(entry.updated))
 
 
 def looked_in(paths: Sequence[str]) -> tuple[tuple[str, str], ...]:

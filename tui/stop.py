@@ -13,7 +13,7 @@ from datetime import datetime
 from sessionlog.records import Ending, Entry, Kind, Record, Status, moment
 from sessionlog.text import clip, one_line, took, visible, width
 from sessionlog.why.answer import Reading, Why, answered
-from sessionlog.why.facts import Facts
+from sessionlog.why.facts import Beside, Facts
 from sessionlog.why.said import headline, level_of
 from tui.lines import Line, Piece
 
@@ -63,12 +63,12 @@ def gather(records: Sequence[Record], before: int | None = None) -> Facts:
     return reading.facts()
 
 
-def why_of(entry: Entry, facts: Facts, stopped: str = "") -> Why:
-    """Why the session of a list row stopped, from facts that were gathered before; `stopped` is
-    the evidence of a stop that stands beside the log."""
+def why_of(entry: Entry, facts: Facts, beside: Beside | None = None) -> Why:
+    """Why the session of a list row stopped, from facts that were gathered before; `beside` is
+    how the run ended by the journal of what was handed over."""
     ended = entry.status is Status.COMPLETE
     ending = Ending(ended, entry.reason, entry.ok, entry.stop)
-    return answered(facts, ending, entry.status, stopped=stopped)
+    return answered(facts, ending, entry.status, beside=beside)
 
 
 def lines_of(
@@ -150,7 +150,7 @@ def _facts(entry: Entry, why: Why, now: datetime, writer: str, said: str) -> lis
     else:
         gone: Fact = [(f"writer {visible(writer or 'unknown')}", "fg-2")]
         torn = why.cause == "torn_write"
-        facts = [_stopped(why), _asked(why), _unanswered(why),
+        facts = [_asked(why), _unanswered(why),
                  _error(why, said) if torn else [], gone, _tried(why), _error(why, said),
                  _repeats(why, said), _retries(why), _silence(why)]  # fmt: skip
     kept: list[Fact] = []
@@ -158,13 +158,6 @@ def _facts(entry: Entry, why: Why, now: datetime, writer: str, said: str) -> lis
         if fact and fact not in kept:
             kept.append(fact)
     return kept
-
-
-def _stopped(why: Why) -> Fact:
-    """A stop that stands beside the log."""
-    if why.cause != "interrupted" or not why.evidence or why.evidence[0].offset >= 0:
-        return []
-    return [(why.evidence[0].says, "fg-1")]
 
 
 def _error(why: Why, said: str) -> Fact:

@@ -229,10 +229,13 @@ def _named(meta: Meta, stem: str) -> Meta:
 
 
 def _started(meta: Meta, stem: str, record: Record) -> str:
-    """The meta's time; a fork keeps its parent's meta, so its id tells when it was taken."""
-    if meta.forked_from and _ID.match(stem):
+    """The meta's time; a fork or a repair keeps its parent's meta, so its id tells when it was
+    made. The engine's own resumed logs have a meta of their own, no older than their id."""
+    if (meta.forked_from or meta.resumed_from) and _ID.match(stem):
         day, clock = stem[:8], stem[9:15]
-        return f"{day[:4]}-{day[4:6]}-{day[6:]}T{clock[:2]}:{clock[2:4]}:{clock[4:]}Z"
+        made = f"{day[:4]}-{day[4:6]}-{day[6:]}T{clock[:2]}:{clock[2:4]}:{clock[4:]}Z"
+        if meta.forked_from or record.at[:19] < made[:19]:
+            return made
     return record.at
 
 

@@ -1,50 +1,88 @@
-"""A stop that no log tells of: an agent's own log is left as it is, and the stop stands beside it,
-in the journal of runs."""
+"""How a run ended that was handed over, where its log does not tell: an agent's own log is left as
+it is, and what is known of the end stands beside it, in the journal of runs."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
 
+from sessionlog.paths import runs_folder
 from sessionlog.records import moment
 from sessionlog.supervise import runs
 from sessionlog.supervise.order import Outcome
 from sessionlog.supervise.runs import Run
 from sessionlog.text import one_line
+from sessionlog.why.facts import Beside
 
-_NEWEST = 200
-"""Runs that are looked through."""
 _SLACK = timedelta(seconds=2)
 """What a clock may differ, and a last record may come late."""
 
 
-def stop_beside(
-    path: str, resumed_from: str | None, last: datetime | None,
-    environ: Mapping[str, str] = os.environ,
-) -> str:  # fmt: skip
-    """The stop of the run that wrote a log, in words; "" when none was written down.
+class Journal:
+    """The runs that have ended, as they stood in the journal."""
 
-    `resumed_from` is the id that the log names as its origin, `last` its last record's time: a
-    stop before that is not its end. Safe to print.
-    """
-    place = os.path.abspath(path)
-    for run in runs.known(environ, _NEWEST):
-        if run.ended is not None and run.ended.stopped and _wrote(run, place, resumed_from):
-            ended = moment(run.ended.ended)
-            if ended is not None and (last is None or ended + _SLACK >= last):
-                return _words(run, run.ended, ended)
-    return ""
+    def __init__(self, ended: Iterable[Run] = ()) -> None:
+        self._runs = list(ended)
+
+    def beside(self, path: str, resumed_from: str | None, last: datetime | None) -> Beside | None:
+        """The end of the run that wrote a log; None when none was written down.
+
+        `resumed_from` is the id that the log names as its origin, `last` its last record's time:
+        an end before that is not its end.
+        """
+        if not self._runs:
+            return None
+        place = os.path.abspath(path)
+        for run in self._runs:
+            ended = moment(run.ended.ended) if run.ended is not None else None
+            if run.ended is None or ended is None or not _wrote(run, place, resumed_from):
+                continue
+            return _told(run, run.ended, ended) if not last or ended + _SLACK >= last else None
+        return None
+
+
+def journal(environ: Mapping[str, str] = os.environ) -> Journal:
+    """The journal; it is read again only when something began or ended since."""
+    global _read
+    folder = runs_folder(environ)
+    try:
+        key = (folder, os.stat(folder).st_mtime_ns)
+    except OSError:
+        return Journal()
+    if _read[0] != key:
+        _read = key, Journal(run for run in runs.known(environ) if run.ended is not None)
+    return _read[1]
+
+
+_read: tuple[tuple[str, int], Journal] = (("", 0), Journal())
 
 
 def _wrote(run: Run, path: str, resumed_from: str | None) -> bool:
     return path == run.log or (bool(resumed_from) and resumed_from == run.session)
 
 
-def _words(run: Run, outcome: Outcome, ended: datetime) -> str:
-    clock = ended.astimezone().strftime("%H:%M:%S")
+def _told(run: Run, outcome: Outcome, ended: datetime) -> Beside:
+    clock, agent = ended.astimezone().strftime("%H:%M:%S"), one_line(run.agent)
+    killed = f"{outcome.killed} process{'es' * (outcome.killed != 1)} killed"
     if outcome.stopped == "viewer gone":
-        said = f"{one_line(run.agent)} was stopped at {clock}, when its viewer went away"
-    else:
-        said = f"{one_line(run.agent)} was stopped from here at {clock}"
-    return f"{said}, {outcome.killed} process{'es' * (outcome.killed != 1)} killed"
+        how = f"{agent} was stopped at {clock}, when its viewer went away, {killed}"
+        return Beside(how, f"{agent} stopped, its viewer went away", True)
+    if outcome.stopped:
+        return Beside(
+            f"{agent} was stopped from here at {clock}, {killed}",
+            f"{agent} stopped from here",
+            True,
+        )
+    how = f"exit status {outcome.code}"
+    if outcome.code is None:
+        how = f"signal {outcome.signal}" if outcome.signal else "exit status not known"
+    last = "" if outcome.code == 0 else _last_line(outcome.tail)
+    words = f"{agent} ended with {how}"
+    return Beside(f"{words} at {clock}{last and ': ' + last}", f"{words}{last and ': ' + last}",
+                  False, outcome.code != 0, last)  # fmt: skip
+
+
+def _last_line(tail: bytes) -> str:
+    lines = [one_line(line).strip() for line in tail.decode("utf-8", "replace").splitlines()]
+    return next((line for line in reversed(lines) if line), "")

@@ -25,6 +25,7 @@ from sessionlog.supervise.tree import sweep
 VERSION = 1
 KEPT = 1_000
 """Files that are kept; runs that run are kept in any case."""
+_LIVE = ".live"
 _SLOW = 5.0
 """Seconds that a supervisor is given to end before it is killed and its run swept."""
 
@@ -60,7 +61,12 @@ def begin(order: Order, environ: Mapping[str, str] = os.environ) -> str:
         "cwd": order.cwd, "screen": order.screen, "supervisor": me._asdict(),
         "began": stamp(), "ended": None,
     }  # fmt: skip
-    return _written(path_of(order.run, environ), begun)
+    path = path_of(order.run, environ)
+    problem = _written(path, begun)
+    if not problem:
+        with suppress(OSError):
+            os.close(os.open(_mark(path), os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600))
+    return problem
 
 
 def end(order: Order, outcome: Outcome, environ: Mapping[str, str] = os.environ) -> str:
@@ -77,7 +83,15 @@ def path_of(run: str, environ: Mapping[str, str] = os.environ) -> str:
     return os.path.join(runs_folder(environ), f"{run}.json")
 
 
+def _mark(path: str) -> str:
+    """The empty file that stands beside a run's while it runs: who asks what runs, and that is
+    asked often, does not read the whole journal."""
+    return path.removesuffix(".json") + _LIVE
+
+
 def _ended(path: str, outcome: Outcome) -> str:
+    with suppress(OSError):
+        os.unlink(_mark(path))
     fields = _fields(path)
     if fields is None:
         return ""  # its beginning could not be written either: that is told already
@@ -131,7 +145,13 @@ def known(environ: Mapping[str, str] = os.environ, limit: int = KEPT) -> list[Ru
 
 def live(environ: Mapping[str, str] = os.environ) -> list[Run]:
     """The runs whose supervisor lives, newest first."""
-    return [run for run in known(environ) if _runs(run)]
+    where = runs_folder(environ)
+    try:
+        names = sorted((n for n in os.listdir(where) if n.endswith(_LIVE)), reverse=True)
+    except OSError:
+        return []
+    found = (_read(os.path.join(where, name.removesuffix(_LIVE) + ".json")) for name in names)
+    return [run for run in found if run is not None and _runs(run)]
 
 
 def find(ref: str, environ: Mapping[str, str] = os.environ) -> Run:
@@ -142,7 +162,7 @@ def find(ref: str, environ: Mapping[str, str] = os.environ) -> Run:
     what runs, when there is none or several that run.
     """
     every = known(environ)
-    running = [run for run in every if _runs(run)]
+    running = live(environ)
     for means in (_is, _begins):
         found = [run for run in running if means(run, ref)]
         if len(found) > 1 and ref != "last":

@@ -25,7 +25,7 @@ from sessionlog.records import (
 from sessionlog.telling import telling
 from sessionlog.text import clip, one_line
 from sessionlog.why import judge
-from sessionlog.why.facts import Done, Facts, Gap, Repeat, Saying
+from sessionlog.why.facts import Beside, Done, Facts, Gap, Repeat, Saying
 from sessionlog.why.reading import Pass
 
 if TYPE_CHECKING:
@@ -140,6 +140,8 @@ class Why(NamedTuple):
     """The call whose failure is the cause."""
     facts: Facts
     ending: Ending
+    beside: Beside | None = None
+    """How the run ended by the journal of what was handed over, where the log does not tell."""
 
 
 class Reading(Pass):
@@ -178,16 +180,19 @@ def answered(
     *,
     alive: str | None = None,
     now: datetime | None = None,
-    stopped: str = "",
+    beside: Beside | None = None,
 ) -> Why:
     """The answer from facts that were gathered once: only the clock and the evidence change.
 
-    `stopped`: evidence beside the log that the run was stopped, where the log tells of no ending.
+    `beside`: how the run ended by the journal of what was handed over; it counts where the log
+    itself tells of no ending.
     """
     facts = facts._replace(torn=facts.torn or status is Status.TRUNCATED)
     verdict = judge.judge(facts, ending, status)
-    if stopped and status in (Status.UNFINISHED, Status.TRUNCATED):
-        verdict = judge.Verdict("interrupted", (Saying(stopped), *verdict.evidence))
+    if status not in (Status.UNFINISHED, Status.TRUNCATED):
+        beside = None
+    if beside is not None:
+        verdict = judge.with_beside(verdict, beside)
     running = now if status is Status.RUNNING else None
     return Why(
         status=status,
@@ -213,6 +218,7 @@ def answered(
         blamed=verdict.blamed,
         facts=facts,
         ending=ending,
+        beside=beside,
     )
 
 

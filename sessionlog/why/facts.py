@@ -24,6 +24,20 @@ class Saying(NamedTuple):
     """Byte at which the record begins; -1: no record says it."""
 
 
+class Beside(NamedTuple):
+    """The end of a run. Its words are safe to print."""
+
+    says: str
+    """`zot was stopped from here at 03:31:07, 4 processes killed`"""
+    short: str
+    """The same for a row of the list."""
+    stopped: bool
+    """A person stopped it, or its viewer went away."""
+    failed: bool = False
+    last: str = ""
+    """The last words of a program that failed."""
+
+
 class Call(NamedTuple):
     """A call that was asked for."""
 

@@ -12,10 +12,11 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from sessionlog.records import Ending, Status
+from sessionlog.status import WAITS
 from sessionlog.telling import a_message, arguments_of
 from sessionlog.text import clip, one_line, visible
 from sessionlog.why import errors, failures, prose, work
-from sessionlog.why.facts import Call, Done, Facts, Repeat, Saying
+from sessionlog.why.facts import Beside, Call, Done, Facts, Repeat, Saying
 
 NOT_KNOWN = "not_known"
 LOOP = 5
@@ -89,11 +90,23 @@ def judge(facts: Facts, ending: Ending, status: Status | None) -> Verdict:
     if not ending.ended and facts.message is None and not facts.troubles:
         says = "nothing but the head: no message was written"
         return Verdict("never_started", (Saying(says),))
+    if not ending.ended and ending.text == WAITS:
+        return Verdict("never_started", (Saying(WAITS),))
     rules = _CUT_OFF if not ending.ended else _BAD if ending.ok is False else _GOOD
     for rule in rules:
         if verdict := rule(facts, ending):
             return verdict
     return Verdict(NOT_KNOWN, (closing(facts, ending),))
+
+
+def with_beside(verdict: Verdict, beside: Beside) -> Verdict:
+    """The verdict on a log without an ending, with the end of its run that stands beside it."""
+    said = Saying(beside.says)
+    if beside.stopped:
+        return Verdict("interrupted", (said, *verdict.evidence))
+    if beside.failed:  # it failed, and said why in its output alone
+        return Verdict(errors.cause_of(beside.last) or NOT_KNOWN, (said, *verdict.evidence))
+    return verdict._replace(evidence=(said, *verdict.evidence))
 
 
 def closing(facts: Facts, ending: Ending) -> Saying:

@@ -19,8 +19,8 @@ from sessionlog.marks import Marks
 from sessionlog.paths import open_regular
 from sessionlog.records import Message, Record, Span, Status
 from sessionlog.source import format_of
-from sessionlog.status import judge
-from sessionlog.supervise.beside import stop_beside
+from sessionlog.status import WAITS, judge, waits
+from sessionlog.supervise.beside import journal
 from sessionlog.text import one_line
 from sessionlog.why.answer import Reading, Why, answered
 from sessionlog.why.facts import Facts, Gap, Saying
@@ -75,6 +75,9 @@ def look(
     try:
         described = form.describe(path, _oldest_first(log), _newest_first(log))
         ending = form.ending(_newest_first(log))
+        updated = next((r.at for r in _newest_first(log) if r.at), "")
+        if not ending.ended and waits(described.meta, described.started, updated):
+            ending = ending._replace(text=WAITS)
         alive = None if ending.ended else _writer(log, described.meta.id)
         status = judge(ending, torn=_is_torn(log), alive=alive is not None)
         start = 0 if log.size <= whole else max(log.size - TAIL, 0) // CHUNK
@@ -85,10 +88,10 @@ def look(
     title = one_line(described.title or described.meta.task)
     if facts.set_out is None and title:
         facts = facts._replace(set_out=Saying(title))
-    stopped = ""
+    beside = None
     if status in (Status.UNFINISHED, Status.TRUNCATED):
-        stopped = stop_beside(path, described.meta.resumed_from, facts.last_at)
-    found = answered(facts, ending, status, alive=alive, now=now, stopped=stopped)
+        beside = journal().beside(path, described.meta.resumed_from, facts.last_at)
+    found = answered(facts, ending, status, alive=alive, now=now, beside=beside)
     return Looked(found, described.meta.id, path, form.name, title, start * CHUNK, size)
 
 

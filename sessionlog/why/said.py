@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from sessionlog.records import Damage, Status
+from sessionlog.status import WAITS
 from sessionlog.text import clip, one_line, size, took, visible
 from sessionlog.why.answer import Flight, Why
 from sessionlog.why.facts import Call, Saying
@@ -70,7 +71,7 @@ def clock_of(at: str) -> str:
 
 def level_of(why: Why) -> str:
     """ok, run, torn, open or fail."""
-    if why.cause == "not_known" and why.ok is False:
+    if why.cause == "not_known" and (why.ok is False or (why.beside and why.beside.failed)):
         return "fail"
     return LEVELS.get(why.cause, "fail")
 
@@ -80,6 +81,9 @@ def level_of(why: Why) -> str:
 
 def headline(why: Why) -> tuple[str, str]:
     """(what, where or in which words) of the stop."""
+    if why.beside is not None:
+        how = "Stopped" if why.beside.stopped else "Failed" if why.beside.failed else "Ended"
+        return how, why.beside.says
     if why.cause in ("running", "killed_in_tool"):
         return _in_call(why)
     if why.cause == "interrupted":
@@ -88,6 +92,8 @@ def headline(why: Why) -> tuple[str, str]:
         return f"{visible(why.subject or 'A program')} is missing", _blamed(why)
     if why.cause == "not_known":
         return _not_known(why)
+    if why.ending.text == WAITS:
+        return WAITS.capitalize(), ""
     return TITLES[why.cause], _where(why)
 
 
@@ -121,7 +127,7 @@ def _where(why: Why) -> str:
         case "finished":
             return _closing(why)
         case "never_started":
-            return "no message was written"
+            return "" if why.ending.text == WAITS else "no message was written"
         case "killed_answering":
             return f"after {_call(why.facts.last_call.call)}" if why.facts.last_call else ""
         case "torn_write":

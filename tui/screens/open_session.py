@@ -12,7 +12,7 @@ from textual.timer import Timer
 from sessionlog.errors import SessionLogError
 from sessionlog.records import Entry, Kind, Record, Status
 from sessionlog.window import Log
-from tui.opening import is_alive, open_log, stopped_beside, writer_of
+from tui.opening import beside_of, is_alive, open_log, writer_of
 
 if TYPE_CHECKING:
     from tui.knew import Knew, Knowledge
@@ -78,8 +78,8 @@ class OpenSession:
             at.timeline.judge(self._alive)
         records = self.last_records()
         at.map.renew()
-        before, stopped = self._before(records), stopped_beside(entry)
-        at.header.show(entry, records, before=before, writer=self._writer, stopped=stopped)
+        before, beside = self._before(records), beside_of(entry)
+        at.header.show(entry, records, before=before, writer=self._writer, beside=beside)
 
     @property
     def _alive(self) -> bool | None:

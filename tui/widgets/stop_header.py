@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from sessionlog.records import Entry, Record
 from sessionlog.text import one_line, visible
 from sessionlog.why.answer import Why
+from sessionlog.why.facts import Beside
 from tui.lines import Line, Piece
 from tui.signs import SIGNS, badge, state_of
 from tui.stop import gather, lines_of, why_of
@@ -40,11 +41,11 @@ class StopHeader(LineWidget):
         *,
         before: int | None = None,
         writer: str = "",
-        stopped: str = "",
+        beside: Beside | None = None,
     ) -> None:
         """Show a session by its row and its last records; see `tui.stop.stop_lines`."""
         self.entry, self._writer = entry, writer
-        self._why = None if entry is None else why_of(entry, gather(records, before), stopped)
+        self._why = None if entry is None else why_of(entry, gather(records, before), beside)
         self.refresh()
 
     def set_active(self, is_active: bool) -> None:
