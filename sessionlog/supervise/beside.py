@@ -4,6 +4,7 @@ it is, and what is known of the end stands beside it, in the journal of runs."""
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
 
@@ -15,6 +16,8 @@ from sessionlog.supervise.runs import Run
 from sessionlog.text import one_line
 from sessionlog.why.facts import Beside
 
+_TICK = 100_000_000
+"""Nanoseconds within which a folder may change twice and show one time."""
 _SLACK = timedelta(seconds=2)
 """What a clock may differ, and a last record may come late."""
 
@@ -23,7 +26,7 @@ class Journal:
     """The runs that have ended, as they stood in the journal."""
 
     def __init__(self, ended: Iterable[Run] = ()) -> None:
-        self._runs = list(ended)
+        self._runs = sorted(ended, key=lambda run: run.ended.ended if run.ended else "")[::-1]
 
     def beside(self, path: str, resumed_from: str | None, last: datetime | None) -> Beside | None:
         """The end of the run that wrote a log; None when none was written down.
@@ -47,12 +50,15 @@ def journal(environ: Mapping[str, str] = os.environ) -> Journal:
     global _read
     folder = runs_folder(environ)
     try:
-        key = (folder, os.stat(folder).st_mtime_ns)
+        changed = os.stat(folder).st_mtime_ns
     except OSError:
         return Journal()
-    if _read[0] != key:
-        _read = key, Journal(run for run in runs.known(environ) if run.ended is not None)
-    return _read[1]
+    if _read[0] == (folder, changed):
+        return _read[1]
+    found = Journal(run for run in runs.known(environ) if run.ended is not None)
+    if time.time_ns() - changed > _TICK:  # else more may follow at the very same time
+        _read = (folder, changed), found
+    return found
 
 
 _read: tuple[tuple[str, int], Journal] = (("", 0), Journal())
@@ -69,11 +75,8 @@ def _told(run: Run, outcome: Outcome, ended: datetime) -> Beside:
         how = f"{agent} was stopped at {clock}, when its viewer went away, {killed}"
         return Beside(how, f"{agent} stopped, its viewer went away", True)
     if outcome.stopped:
-        return Beside(
-            f"{agent} was stopped from here at {clock}, {killed}",
-            f"{agent} stopped from here",
-            True,
-        )
+        how = f"{agent} was stopped from here at {clock}, {killed}"
+        return Beside(how, f"{agent} stopped from here", True)
     how = f"exit status {outcome.code}"
     if outcome.code is None:
         how = f"signal {outcome.signal}" if outcome.signal else "exit status not known"
