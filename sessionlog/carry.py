@@ -27,26 +27,30 @@ from sessionlog.survey import form_named
 
 def carry(
     session: Session, folder: str, driver: str, now: datetime, *, at: int | None = None,
-    told: str = "",
+    told: str = "", workdir: str = "",
 ) -> Path:  # fmt: skip
     """Write the conversation as it stood after message `at` (None: at the end), every call
-    closed, and `told` as the user's last message; gives the new log's path.
+    closed, and `told` as the user's last message, into a folder; gives the new log's path.
 
     Raises NotPossible when there is no message `at`, or the folder cannot be written.
     """
     known = session if at is None else until(session, at)
-    actor = NativeActor()
-    id, path = actor.place(f"{folder}/x", at, now, os.path.lexists)
+    id, path = place(folder, now)
     birth = Birth(id, session.id, at, stamp(now))
     origin = {"forked_from": Origin(session.id, at)} if at else {"resumed_from": session.id}
     meta = Meta(
         id, session.meta.task or session.title, session.meta.model, session.meta.provider, driver,
-        session.meta.workdir, **origin,
+        workdir or session.meta.workdir, **origin,
     )  # fmt: skip
     lines = [encode(meta, birth.time), *_closed(known, birth.time)]
     if told:
         lines.append(encode(Message("user", told), birth.time))
     return newlog.write(Path(path), lines)
+
+
+def place(folder: str, now: datetime) -> tuple[str, str]:
+    """(id, path) of a new native log there, the first of that second that is not taken."""
+    return NativeActor().place(os.path.join(folder, "x"), None, now, os.path.lexists)
 
 
 def until(session: Session, at: int) -> Session:

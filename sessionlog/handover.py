@@ -8,17 +8,16 @@ import contextlib
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
 
 from sessionlog import agents
 from sessionlog.carry import carry, until
-from sessionlog.errors import NotPossible
+from sessionlog.errors import DamagedLog, NotPossible
 from sessionlog.forks import apply_fork
 from sessionlog.paths import private_folder, runs_folder
 from sessionlog.plan import Fork, Repair
 from sessionlog.reader import load, refusal
 from sessionlog.repairs import apply_repair
-from sessionlog.resume import Resume, files_of
+from sessionlog.resume import Resume, files_of, seen_of
 from sessionlog.session import Session
 from sessionlog.supervise.order import Order
 from sessionlog.transcript import anthropic_messages, openai_messages, write_messages
@@ -42,20 +41,21 @@ class Handed:
 
 
 def prepare(
-    session: Session, plan: Resume, *, force: bool = False, now: datetime | None = None,
+    session: Session, plan: Resume, *, force: bool = False,
     environ: Mapping[str, str] = os.environ,
 ) -> Handed:  # fmt: skip
     """Write what was planned.
 
     `force`: leave the damaged lines out. Raises NotPossible when the program or the working
-    directory is missing (before anything is written) or something cannot be written, DamagedLog as
-    `accepted` does.
+    directory is missing or the log is not the one that was looked at (before anything is written),
+    or when something cannot be written, DamagedLog as `accepted` does.
     """
     if plan.missing:
-        raise NotPossible(plan.missing[0])
+        raise NotPossible("; ".join(plan.missing))
+    if seen_of(session.path) != plan.seen:
+        raise NotPossible(f"{session.path}: it changed since it was looked at; look again")
     accepted(session, plan, force)
-    now = now or datetime.now(UTC)
-    made = write_log(session, plan, force=force, now=now)
+    made = write_log(session, plan, force=force)
     log = os.path.abspath(made or plan.log)
     id = _id_of(log, plan)
     files = _messages(plan, log, environ)
@@ -81,18 +81,22 @@ def accepted(session: Session, plan: Resume, force: bool) -> None:
         last = session.records[-1].span.line if session.records else 0
         lost = (d for d in session.damages if not d.mild and d.span.line < last)
         damage = next(lost, None)
-    if damage is not None:
-        raise refusal(session.path, damage)
+    if damage is None:
+        return
+    if plan.plan is None and not plan.carried:
+        raise DamagedLog(
+            f"{session.path}: damaged at line {damage.span.line}: {damage.why}; it goes over as it "
+            "stands: look at it, then --force"
+        )
+    raise refusal(session.path, damage)
 
 
-def write_log(
-    session: Session, plan: Resume, *, force: bool = False, now: datetime | None = None
-) -> str | None:
+def write_log(session: Session, plan: Resume, *, force: bool = False) -> str | None:
     """Write the new log alone; gives its path, None when the log goes over as it stands."""
     told = plan.note if plan.told else ""
     if plan.carried:
-        now = now or datetime.now(UTC)
-        made = carry(session, plan.log, plan.agent.name, now, at=plan.at, told=told)
+        folder, driver = os.path.dirname(plan.log), plan.agent.name
+        made = carry(session, folder, driver, plan.now, at=plan.at, told=told, workdir=plan.cwd)
         return str(made)
     if isinstance(plan.plan, Fork):
         return str(apply_fork(plan.plan, force=force, told=told))

@@ -53,8 +53,8 @@ def parts(
         while todo and todo[0].offset <= stop:
             edit = todo.popleft()
             yield from _piece(line, at, edit.offset)
-            for insert in edit.lines:
-                yield _made(insert, actor, read)
+            made = (_made(insert, actor, read) for insert in edit.lines)
+            yield from (part for part in made if part.data)
             at = edit.offset + edit.removed
             if edit.removed:
                 yield Part(line.data[edit.offset - line.offset : at - line.offset], Fate.DROPPED)
@@ -73,6 +73,8 @@ def _made(insert: Insert, actor: Actor, read: Callable[[Span], bytes]) -> Part:
         return Part(actor.close(data, insert.call, insert.at, INTERRUPTED), insert.fate)
     if insert.results is not None:
         data = actor.pick(data, insert.results, insert.rest)
+    if insert.without:
+        data = actor.without(data, insert.without)
     return Part(data, insert.fate)
 
 

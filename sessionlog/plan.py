@@ -5,7 +5,8 @@ refuse a result that comes later, or none at all. So while the records stream by
 
 - calls left open: a closing line goes behind the requests and results of their turn,
 - results that came late: they move to that place, as they stand,
-- results of no call, and damaged bytes: left out.
+- results of no call, and damaged bytes: left out,
+- open calls that nothing can answer, as nothing names them: left out too.
 
 A turn is a run of requests (of one answer, where the log names answers) and the results behind
 it; any other message, a reset, a native `iteration` event or the end of the log ends it.
@@ -14,8 +15,8 @@ Memory is proportional to the open calls and the changes, not to the log.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from itertools import groupby
 
@@ -40,6 +41,7 @@ INTERRUPTED = "Interrupted by the user."
 
 _Held = tuple[int, Record, Message]
 """Number, record and message."""
+_NAMELESS = "a call with neither id nor name, which nothing can answer"
 _HERE = -1
 """The place of a result that stands where it belongs."""
 
@@ -60,6 +62,8 @@ class Insert:
     """Which results of the span's line it holds, counted from 0 there; None: the line as it is."""
     rest: bool = False
     """Does it hold what else is on that line?"""
+    without: tuple[int, ...] = ()
+    """Which calls of the span's line it lacks, counted from 0 there."""
     own: int = 0
     """Message number of its first result, where it moved here."""
 
@@ -84,6 +88,8 @@ class Edits:
     moved: tuple[int, ...] = ()
     orphans: tuple[OrphanResult, ...] = ()
     dropped: tuple[Damage, ...] = ()
+    nameless: tuple[Damage, ...] = ()
+    """Open calls that no line can answer: left out, and told as damage."""
     edits: tuple[Edit, ...] = ()
     blobs: frozenset[str] = frozenset()
     """Hex digests of the pictures that the taken messages name."""
@@ -113,7 +119,9 @@ class _Planned:
 
     @property
     def dropped(self) -> tuple[Damage, ...]:
-        return self.changes.dropped
+        """What is left out of the source's bytes, in their order."""
+        lost = (*self.changes.dropped, *self.changes.nameless)
+        return tuple(sorted(lost, key=lambda damage: damage.span.offset))
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,6 +186,8 @@ class _Call:
     span: Span
     own: bool
     """Of the main run, not of a subagent: only those are closed."""
+    index: int
+    """Which call of its line it is, counted from 0."""
     twin: bool = False
     """Has another call of its turn the same id?"""
     place: int | None = None
@@ -206,6 +216,8 @@ class Mend:
     """False: a plain cut, calls stay open and results stay where they are."""
     endings: bool = True
     """Is a result record kept? A fork is a run to go on with, so it has none."""
+    answers: Callable[[OpenCall], bool] = lambda call: True
+    """Can a line of the log's format answer the call? (`Actor.answers`)"""
     n: int = 0
     """Messages so far."""
     end: int = 0
@@ -244,7 +256,10 @@ class Mend:
     def edits(self, dropped: Iterable[Damage]) -> Edits:
         """Everything that has to change, once the last unit is taken."""
         self._over()
-        closed = [n for n in sorted(self._waiting) if self.mending and self._waiting[n].own]
+        opened = [n for n in sorted(self._waiting) if self.mending and self._waiting[n].own]
+        closed = [n for n in opened if self.answers(self._waiting[n].call)]
+        nameless = [self._waiting[n] for n in opened if not self.answers(self._waiting[n].call)]
+        self._leave_out(nameless)
         for n in closed:
             call = self._waiting[n]
             self._tangle(call, call.call.call_id)
@@ -256,11 +271,12 @@ class Mend:
         places = sorted(removed.keys() | self._inserts.keys())
         return Edits(
             end=self.end,
-            messages=self.n + len(closed) - len(orphans),
+            messages=self.n + len(closed) - len(orphans) - len(nameless),
             closed=tuple(self._waiting[n].call for n in closed),
             moved=tuple(sorted(self._moved)) if self.mending else (),
             orphans=orphans,
             dropped=lost,
+            nameless=tuple(Damage(call.span, _NAMELESS) for call in nameless),
             edits=tuple(
                 Edit(
                     at, removed.get(at, 0), _ordered(self._inserts.get(at, ()), at in self._tangled)
@@ -279,11 +295,13 @@ class Mend:
         if "call" in kinds and not self._goes_on(kinds, answer):
             self._over()
         results: list[tuple[int, int, int | None]] = []
+        calls = 0
         for n, record, message in held:
             if message.activity is None:
                 continue
             if message.activity.kind == "request":
-                self._asked(n, record, message, message.activity)
+                self._asked(n, record, message, message.activity, calls)
+                calls += 1
             elif message.activity.kind == "response":
                 results.append((n, *self._home(n, message, message.activity)))
         leaving = {n for n, _, place in results if place != _HERE}
@@ -298,11 +316,13 @@ class Mend:
             return False
         return bool(answer) or kinds <= {"call", ""}
 
-    def _asked(self, n: int, record: Record, message: Message, activity: Activity) -> None:
+    def _asked(
+        self, n: int, record: Record, message: Message, activity: Activity, index: int
+    ) -> None:
         """Await the result of a request."""
         self._pairing.request(n, activity)
         call = OpenCall(n, activity.id, activity.name, activity.arguments)
-        waiting = self._waiting[n] = _Call(call, record.span, not message.sidechain)
+        waiting = self._waiting[n] = _Call(call, record.span, not message.sidechain, index)
         if waiting.own:
             if self._turn is None:
                 self._turn = _Turn({}, message.answer, record.span.end, record.at)
@@ -352,6 +372,17 @@ class Mend:
                 own = results[held[0]][0]
                 line = Insert(first, Fate.MOVED, span, results=None if whole else held, own=own)
                 self._insert(place, line)
+
+    def _leave_out(self, calls: Iterable[_Call]) -> None:
+        """Calls that nothing can answer go; what else is on their lines stays."""
+        for span, group in groupby(calls, key=lambda call: call.span):
+            found = list(group)
+            here = self._inserts.setdefault(span.offset, [])
+            stays = [line for line in here if line.span == span and line.fate is Fate.KEPT]
+            kept = stays[0] if stays else Insert(found[0].call.n, Fate.KEPT, span)
+            here[:] = [line for line in here if line is not kept]
+            here.append(replace(kept, without=tuple(call.index for call in found)))
+            self._removed.append(span)
 
     def _reach(self, staying: Sequence[_Held], answer: str) -> None:
         """Is a line with these messages still of the turn, or is the turn over before it?"""

@@ -11,13 +11,15 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import NamedTuple
 
 from sessionlog import agents
 from sessionlog.agents import Agent
+from sessionlog.carry import place
 from sessionlog.errors import LogInUse, NotPossible
 from sessionlog.forks import plan_fork
 from sessionlog.note import note_for
-from sessionlog.paths import native_folder, new_id, runs_folder
+from sessionlog.paths import native_folder, runs_folder
 from sessionlog.plan import Fork, Repair
 from sessionlog.repairs import plan_repair
 from sessionlog.session import Session
@@ -29,11 +31,34 @@ DEMO = "demo"
 """The driver that the demo's logs name, and the scripted agent that goes on with them."""
 
 
+class Seen(NamedTuple):
+    """Tells a log from another that stands under its name, and from itself after a change."""
+
+    device: int
+    inode: int
+    size: int
+    changed: int
+    """Nanoseconds since the epoch."""
+
+
+def seen_of(path: str) -> Seen:
+    """The log as it is now. Raises NotPossible when it is gone."""
+    try:
+        found = os.stat(path)
+    except OSError as error:
+        raise NotPossible(f"{path}: {error.strerror}") from None
+    return Seen(found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns)
+
+
 @dataclass(frozen=True, slots=True)
 class Resume:
     """A handing over that was thought through."""
 
     agent: Agent
+    now: datetime
+    """When it was thought through; a new log takes its id from it."""
+    seen: Seen
+    """The log as it was then."""
     run: str
     """The token of the run that it will be."""
     argv: tuple[str, ...]
@@ -85,6 +110,9 @@ def plan_resume(
     """
     if session.alive is not None:
         raise LogInUse(f"{session.path}: its writer is alive ({session.alive}); stop it first")
+    seen = seen_of(session.path)
+    if seen.size != session.size:
+        raise NotPossible(f"{session.path}: it changed while it was read; look again")
     now = now or datetime.now(UTC)
     chosen = _agent(session, agent, environ)
     silent = not chosen.uses("prompt", screen) or bool(chosen.output)
@@ -93,7 +121,7 @@ def plan_resume(
     plan = _plan(session, at, now, appended=told or chosen.appends, carried=carried)
     log, id = (plan.path, plan.id) if plan else (session.path, session.id)
     if carried:
-        log, id = os.path.join(native_folder(environ), f"{new_id(now)}.jsonl"), new_id(now)
+        id, log = place(_folder_for(session, environ), now)
     log = os.path.abspath(log)
     cwd = os.path.abspath(cwd or session.meta.workdir or os.path.dirname(log))
     files = note_of(staleness) if staleness else ()
@@ -104,9 +132,17 @@ def plan_resume(
     values = {"log": log, "id": id, "workdir": cwd, "prompt": note}
     argv = agents.fill(chosen, values | files_of(chosen, screen, run, environ), screen)
     return Resume(
-        chosen, run, argv, cwd, log, id, note, staleness, plan, carried, told, at, screen,
-        _missing(chosen, screen, cwd, environ),
+        chosen, now, seen, run, argv, cwd, log, id, note, staleness, plan, carried, told, at,
+        screen, _missing(chosen, screen, cwd, environ),
     )  # fmt: skip
+
+
+def _folder_for(session: Session, environ: Mapping[str, str]) -> str:
+    """Where a conversation is carried to: the native folder; beside a log that no agent's own
+    folder holds."""
+    if form_named(session.format).agent:
+        return native_folder(environ)
+    return os.path.dirname(os.path.abspath(session.path))
 
 
 def files_of(agent: Agent, screen: bool, run: str, environ: Mapping[str, str]) -> dict[str, str]:
@@ -125,7 +161,7 @@ def _agent(session: Session, name: str | None, environ: Mapping[str, str]) -> Ag
     wanted = name or (DEMO if session.meta.driver == DEMO else own)
     if not wanted:
         raise NotPossible(
-            f"{session.path}: many programs write {session.format} logs; name one with --agent"
+            f"{session.path}: many programs write {session.format} logs; choose an agent (--agent)"
         )
     chosen = agents.named(wanted, environ)
     if not agents.takes(chosen, session.format, own):
@@ -145,6 +181,8 @@ def _plan(
     if form_named(session.format).actor is None:
         return None  # such agents close their open calls themselves when they resume
     if appended:  # a copy, without the ending that a run to go on with cannot have
+        if not session.history:
+            raise NotPossible(f"{session.path}: nothing was said in it; nothing to go on with")
         return plan_fork(session, len(session.history), now=now)
     plan = plan_repair(session, now=now)
     return plan if plan.needed else None

@@ -44,6 +44,8 @@ class Survey:
 def of_session(session: Session, at: int | None, mend: Mend) -> Survey:
     """Survey a session that is at hand, up to message `at` (None: all of it)."""
     form = form_named(session.format)
+    if form.actor is not None:
+        mend.answers = form.actor.answers
     taken = _take(units(session.records), at, mend)
     _check(session.path, at, mend)
     spans = [session.records[-1].span] if session.records else []
@@ -63,6 +65,8 @@ def of_file(path: str | os.PathLike[str], at: int | None, mend: Mend) -> Survey:
     fd = open_regular(name)
     try:
         form = format_of(name, fd)
+        if form.actor is not None:
+            mend.answers = form.actor.answers
         walk = _Walk(form, lines_of(fd))
         end = _take(units(walk), at, mend)
         _check(name, at, mend)

@@ -33,7 +33,8 @@ class Terminal:
         self.process = subprocess.Popen(
             [sys.executable, "-m", "tui", *words], cwd=ROOT, stdin=slave, stdout=slave,
             stderr=slave, start_new_session=True,
-            env=os.environ
+            env={name: value for name, value in os.environ.items()
+                 if name not in ("COLUMNS", "LINES")}  # the size is the terminal's own
             | {"TERM": "xterm-256color", "PYTHONPATH": str(ROOT), **(environ or {})},
         )  # fmt: skip
         self.output = b""

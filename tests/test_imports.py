@@ -18,10 +18,10 @@ FLOORS = [
     "acts agent alarm answers branch codec errorline family figures formats.tokens pairing "
     "paths query status stopline supervise.system usage",
     "agentfile blobs demo.script demo.work dialects.base formats.claude_life "
-    "formats.claude_subagents formats.native_encode formats.parts knowing masked relay "
+    "formats.claude_subagents formats.native_encode formats.parts gitfiles knowing masked relay "
     "shellfiles splice stats_page stream supervise.birth supervise.tree telling why.failures",
     "agents demo.night dialects.blocks dialects.plain dialects.table formats.base outcome "
-    "supervise.place supervise.runs why.facts",
+    "supervise.place supervise.runs uncommitted why.facts",
     "life supervise.beside",
     "writer",
     "compare contrast demo dialects.guess dialects.sse dialects.text filecalls "

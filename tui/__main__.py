@@ -150,6 +150,8 @@ def _demo(words: list[str]) -> int:
     finally:
         live.terminate()
         live.wait()
+        if folder is None:
+            print(f"the demo's logs stay in {made}")
 
 
 def _screen(paths: Sequence[str], theme: str, pace: Pace | None = None) -> int:

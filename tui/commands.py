@@ -250,8 +250,8 @@ KEY_LINE = {
     STATS: ("open", "sum_all", "copy", "leave"),
     COMPARE: ("open", "next_difference", "other_side", "toggle_fold", "choose", "filter", "copy",
               "leave"),
-    HANDOVER: ("accept", "go", "note", "agent", "write", "diff", "copy", "bare", "screen_or_not",
-               "folder", "leave"),
+    HANDOVER: ("accept", "go", "note", "agent", "screen_or_not", "write", "diff", "copy", "folder",
+               "bare", "leave"),
 }  # fmt: skip
 """The most useful commands (or sequence heads) of each focus, first things first."""
 
@@ -284,6 +284,11 @@ def elsewhere(keys: str) -> tuple[str, ...]:
     """The panes in which keys mean something, or begin to."""
     found = [c for c in COMMANDS if any(f"{key} ".startswith(f"{keys} ") for key in c.keys)]
     return tuple(pane for pane in PANES if any(pane in command.where for command in found))
+
+
+def is_known(keys: str) -> bool:
+    """Do the keys mean something anywhere, or begin to?"""
+    return any(f"{key} ".startswith(f"{keys} ") for c in COMMANDS for key in c.keys)
 
 
 def by_id(id: str, where: str) -> Command:

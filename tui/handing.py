@@ -26,6 +26,7 @@ from sessionlog.supervise.order import Outcome
 from sessionlog.supervise.runs import Run
 from sessionlog.text import took, visible
 from tui import messages, workers
+from tui.entries import home
 
 if TYPE_CHECKING:
     from tui.handover import Go
@@ -135,7 +136,7 @@ class Handing:
         self._at.show(log or handed.order.log)
         said = ended.said(handed.order.agent, outcome)
         if outcome.code == 0 and not outcome.stopped:
-            self._at.status.answer(said)
+            self._at.status.answer(f"{said}; its log: {home(visible(log or handed.order.log))}")
         else:
             last = ended.last_words(outcome)
             self._warn(": ".join([said, *last[-1:]]))

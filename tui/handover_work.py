@@ -103,7 +103,7 @@ def write(
     if resume is not None:
         from sessionlog.handover import write_log
 
-        return write_log(known.session, resume, force=force, now=now)
+        return write_log(known.session, resume, force=force)
     return _write_alone(known.session, at, force, now)
 
 

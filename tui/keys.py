@@ -50,4 +50,6 @@ def _missed(keys: str, where: str) -> str:
     panes = commands.elsewhere(keys) if where in commands.PANES else ()
     if panes:
         return f"{commands.shown(keys)} is a key of the {' and the '.join(panes)}"
-    return f"{commands.shown(keys)} does nothing here" if " " in keys else ""
+    known = " " in keys or commands.is_known(keys)
+    back = "; esc goes back" if where not in commands.PANES else ""
+    return f"{commands.shown(keys)} does nothing here{back}" if known else ""

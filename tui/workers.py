@@ -64,6 +64,15 @@ class Catalogue:
         self._asking = threading.Thread(target=self.keep, args=(read,), name="life")
         self._asking.start()
 
+    def named(self, path: str) -> str:
+        """The path as the places that are looked in make it: the same log is not listed twice."""
+        full = os.path.abspath(path)
+        for place in self.places:
+            base = os.path.join(os.path.abspath(place), "")
+            if full.startswith(base):
+                return os.path.join(place, full[len(base) :])
+        return path
+
     def begun(self) -> dict[str, Entry]:
         """What `begin` found."""
         if self._asking is not None:

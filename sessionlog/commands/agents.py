@@ -48,7 +48,7 @@ def _answer(agent: Agent, path: str) -> dict[str, Any]:
 
 
 def _lines(answer: dict[str, Any]) -> Iterable[str]:
-    there = "on PATH" if answer["found"] else "no program"
+    there = "on PATH" if answer["found"] else "not found"
     where = "" if answer["from"] == "built in" else "  (agents.toml)"
     argv, headless = answer["argv"], answer["headless"]
     yield f"{pad(one_line(answer['name']), 10)} {there:10} {one_line(shlex.join(argv))}{where}"

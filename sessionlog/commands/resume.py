@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import shlex
 import sys
 from collections.abc import Iterator
@@ -17,7 +18,6 @@ from sessionlog.handover import Handed, accepted, finish, prepare
 from sessionlog.intake import Start
 from sessionlog.lend import lend
 from sessionlog.onward import Onward
-from sessionlog.plan import Fork, Repair
 from sessionlog.reader import load
 from sessionlog.resume import Resume, plan_resume
 from sessionlog.secrets import mask
@@ -73,6 +73,7 @@ def _tell(plan: Resume, as_json: bool) -> None:
     say([visible(shlex.join(plan.argv), newlines=True), f"  in {visible(plan.cwd)}"])
     if plan.plan is not None or plan.carried:
         say([f"  after writing {_what(plan)}: {visible(plan.log)}"])
+    say(["  on this terminal" if plan.screen and not plan.agent.output else "  headless"])
     say([f"  missing: {visible(what)}" for what in plan.missing])
     for file in plan.changed_files:
         say([f"  {file.how}: {visible(file.shown)}"])
@@ -81,9 +82,9 @@ def _tell(plan: Resume, as_json: bool) -> None:
 
 
 def _what(plan: Resume) -> str:
-    if isinstance(plan.plan, Fork):
-        return f"a fork at {plan.plan.at}"
-    return "the repair" if isinstance(plan.plan, Repair) else "the conversation to a new log in"
+    if plan.at is not None:
+        return f"a fork at {plan.at}"
+    return "the conversation to a new log" if plan.carried else "the repaired log"
 
 
 def _answer(plan: Resume) -> dict[str, Any]:
@@ -127,6 +128,7 @@ def _rows(onward: Onward, quiet: bool) -> Iterator[Any]:
 
     def look() -> None:
         nonlocal follower
+        nonlocal quiet
         if quiet:
             return
         if follower is None and (path := onward.where()) is not None:
@@ -135,7 +137,7 @@ def _rows(onward: Onward, quiet: bool) -> Iterator[Any]:
             batch = follower.look()
             for item in items_of(batch.records, batch.steps, batch.damages):
                 if (item["line"] or 0) > onward.before(follower.path):
-                    say([row_line(item, comes=True)])
+                    quiet = quiet or not _said(row_line(item, comes=True))
             if not batch.behind:
                 break
 
@@ -144,6 +146,16 @@ def _rows(onward: Onward, quiet: bool) -> Iterator[Any]:
     finally:
         if follower is not None:
             follower.close()
+
+
+def _said(line: str) -> bool:
+    """Print it; False when nobody reads it any more (`| head`): the agent goes on all the same."""
+    try:
+        say([line])
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return False
+    return True
 
 
 def _told(handed: Handed, outcome: Outcome, as_json: bool) -> int:

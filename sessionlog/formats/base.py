@@ -172,9 +172,15 @@ class Actor(Protocol):
         What a closing line shares with its request (ids, folder, version) is copied from there.
         """
 
+    def answers(self, call: OpenCall) -> bool:
+        """Can a line of this format answer the call? One that nothing names is left out."""
+
     def pick(self, data: bytes, results: Collection[int], rest: bool) -> bytes:
         """A line that holds several blocks with only these of its results (counted from 0 on the
         line), and with what else is on it only if `rest`."""
+
+    def without(self, data: bytes, calls: Collection[int]) -> bytes:
+        """A line without these of its calls (counted from 0 on the line)."""
 
     def renew(self, parts: Iterable[Part], birth: Birth) -> Iterator[bytes]:
         """The lines of the new log: only what must change is changed, inside the bytes."""

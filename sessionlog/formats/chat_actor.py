@@ -22,6 +22,9 @@ from sessionlog.framing import Line
 from sessionlog.records import OpenCall
 
 _IDS = ("tool_call_id", "tool_use_id", "call_id", "id")
+_CALLS = ("tool_calls", "function_call")
+_THOUGHTS = ("reasoning_content", "reasoning", "thinking")
+_SAID = ("content", "parts", *_CALLS, *_THOUGHTS)
 _TIMES = ("timestamp", "created_at")
 
 
@@ -40,26 +43,27 @@ class ChatActor:
         answer = codec.dumps(_answer(asked, call, text))
         return answer[:-1] + time + b"}"
 
+    def answers(self, call: OpenCall) -> bool:
+        """A result names its call by the id, or by the tool where there is none."""
+        return bool(call.call_id)
+
+    def without(self, data: bytes, calls: Collection[int]) -> bytes:
+        """A line without these of its calls; b"" when they are all that it says."""
+        data = _kept(data, lambda kind, n: kind != "call" or n not in calls)
+        left = splice.loads(data)
+        return data if isinstance(left.get("role"), str) and any(map(left.get, _SAID)) else b""
+
     def pick(self, data: bytes, results: Collection[int], rest: bool) -> bytes:
-        """A user's line with some of its result blocks, and with its other blocks if `rest`."""
-        content = splice.member(data, ("content",))
-        if content is None or data[content.start : content.start + 1] != b"[":
-            return data
-        blocks = [splice.loads(data[m.start : m.end]) for m in splice.members(data, content.start)]
-        numbers = count()
-        keep = [next(numbers) in results if _is_result(block) else rest for block in blocks]
-        return splice.only(data, content.start, keep)
+        """A line with some of its result blocks, and with all else that it says if `rest`."""
+        return _kept(data, lambda kind, n: n in results if kind == "result" else rest)
 
     def renew(self, parts: Iterable[Part], birth: Birth) -> Iterator[bytes]:
         """Every line as it stands. Raises NotPossible for a whole conversation on a line."""
-        first = True
         for data, fate in parts:
-            if first and data.strip():
-                first = False
-                if b'"messages"' in data and _is_conversation(data):
-                    raise NotPossible(
-                        f"{birth.parent}: a whole conversation on each line is no run to go on with"
-                    )
+            if b'"messages"' in data and _is_conversation(data):
+                raise NotPossible(
+                    f"{birth.parent}: a whole conversation on a line is no run to go on with"
+                )
             if fate is not Fate.DROPPED:
                 yield data
 
@@ -80,19 +84,22 @@ class ChatActor:
 
 def _is_conversation(data: bytes) -> bool:
     """Is the line one? A damaged one is taken apart as the reader does it."""
-    return any("role" not in value for value, _ in codec.parse(Line(0, 0, data, True)).objects)
+    found = codec.parse(Line(0, 0, data, True)).objects
+    return any("role" not in v and isinstance(v.get("messages"), list) for v, _ in found)
 
 
 def _answer(asked: dict[str, Any], call: OpenCall, text: str) -> dict[str, Any]:
-    if asked.get("type") == "tool_call" and "role" not in asked:
+    if not isinstance(asked.get("role"), str):
         ids = {key: asked[key] for key in _IDS if isinstance(asked.get(key), str)}
         return {"type": "tool_result", "name": call.tool, **ids, "result": text, "is_error": True}
-    for block in list_of(asked.get("content")):
-        if dict_of(block).get("type") in ("tool_use", "tool_call") and _names(block, call):
+    for block in list_of(asked.get("content", asked.get("parts"))):
+        if _kind("content", block) == "call" and _names(block, call):
             result = {"type": "tool_result", "tool_use_id": call.call_id, "content": text,
                       "is_error": True}  # fmt: skip
             return {"role": "user", "content": [result]}
-    if any(_names(block, call) for block in list_of(asked.get("tool_calls"))):
+    if call.call_id != call.tool or any(
+        _names(block, call) for block in list_of(asked.get("tool_calls"))
+    ):
         return {"role": "tool", "tool_call_id": call.call_id, "content": text}
     return {"role": "function", "name": call.tool, "content": text}
 
@@ -104,5 +111,49 @@ def _names(block: Any, call: OpenCall) -> bool:
     return call.call_id in [*names, dict_of(body.get("function")).get("name")]
 
 
-def _is_result(block: Any) -> bool:
-    return dict_of(block).get("type") == "tool_result"
+def _kept(data: bytes, keep: Callable[[str, int], bool]) -> bytes:
+    """A line with those of its parts that `keep` wants, by their kind and number of that kind.
+
+    They are counted as the reader does: in the content, then `tool_calls`, then `function_call`.
+    """
+    numbers = {"result": count(), "call": count(), "": count()}
+    for key in ("content" if splice.value(data, ("content",)) else "parts", *_CALLS, *_THOUGHTS):
+        found = splice.member(data, (key,))
+        if found is None:
+            continue
+        value = splice.loads(data[found.start : found.end])
+        listed = isinstance(value, list) and key not in ("function_call", *_THOUGHTS)
+        parts = value if listed else [value] if _counts(key, value) else []
+        wanted = [keep(kind, next(numbers[kind])) for kind in (_kind(key, part) for part in parts)]
+        if all(wanted):
+            continue
+        if listed and (any(wanted) or key not in _CALLS):
+            data = splice.only(data, found.start, wanted)
+        else:
+            data = _cut(data, key)
+    return data
+
+
+def _counts(key: str, value: Any) -> bool:
+    """Is a value that is no list one part of the line?"""
+    return isinstance(value, dict) if key in _CALLS[1:] else bool(value) and key not in _CALLS
+
+
+def _kind(key: str, part: Any) -> str:
+    kind = dict_of(part).get("type")
+    if key in _CALLS or (key not in _THOUGHTS and kind in ("tool_use", "tool_call")):
+        return "call"
+    return "result" if kind == "tool_result" and key not in _THOUGHTS else ""
+
+
+def _cut(data: bytes, key: str) -> bytes:
+    """The object without the member, however often it stands there."""
+    while found := splice.member(data, (key,)):
+        before = data[: found.begin].rstrip()
+        after = data[found.end :].lstrip()
+        if before.endswith(b","):
+            before = before[:-1]
+        else:
+            after = after.removeprefix(b",")
+        data = before + after
+    return data

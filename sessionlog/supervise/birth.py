@@ -18,7 +18,7 @@ from sessionlog.supervise.system import look
 
 UNSHARE = ("unshare", "--user", "--map-current-user", "--pid", "--fork", "--kill-child=SIGKILL")
 """util-linux 2.36 and later: a process namespace, and the kernel ends it with this process."""
-_HEARD = ("SIGCHLD", "SIGHUP", "SIGINT", "SIGPIPE", "SIGTERM", "SIGUSR1", "SIGXFSZ")
+_HEARD = ("SIGCHLD", "SIGHUP", "SIGINT", "SIGPIPE", "SIGTERM", "SIGUSR1", "SIGUSR2", "SIGXFSZ")
 """What a supervisor, or Python, does something of its own with."""
 
 
@@ -27,7 +27,7 @@ class NotStarted(Exception):
 
 
 class Child(NamedTuple):
-    """A command that runs, and the ends of its pipes that are ours; -1 where it has a terminal."""
+    """A command that runs, and the ends of its pipes that are ours; -1 where there is none."""
 
     pid: int
     out: int
@@ -41,7 +41,9 @@ def start(order: Order, environ: Mapping[str, str], slave: int) -> Child:
     """
     out = err = told_out = told_err = -1
     if slave < 0:
-        (out, told_out), (err, told_err) = os.pipe(), os.pipe()
+        out, told_out = os.pipe()
+        # one pipe for both keeps their order; a recording has to tell them apart
+        err, told_err = os.pipe() if order.output else (-1, told_out)
         standard = (os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC), told_out, told_err)
     else:
         standard = (slave, slave, slave)

@@ -15,8 +15,9 @@ def become_reaper() -> None:
     """There is no such thing here."""
 
 
-def die_with_parent() -> None:
+def die_with_parent(number: int = 9) -> None:
     """There is no such thing here; the end of the control socket does it."""
+    del number
 
 
 def _ps(*arguments: str) -> list[str]:
@@ -40,6 +41,16 @@ def _number(pid: int, name: str) -> int:
 def started(pid: int) -> str:
     """When a process began, to the second; "" when there is none."""
     return _field(pid, "lstart")
+
+
+def space() -> str:
+    """What numbers of processes mean something in: not told here."""
+    return ""
+
+
+def dead(pid: int) -> bool:
+    """Has it ended, though it is not reaped?"""
+    return _field(pid, "stat").startswith("Z")
 
 
 def parent(pid: int) -> int:
@@ -75,4 +86,4 @@ def carries(pid: int, marker: str) -> bool:
 
 def dead_child(leader: int) -> int:
     """The leader when it has ended and is not reaped, else 0: there are no other children."""
-    return leader if _field(leader, "stat").startswith("Z") else 0
+    return leader if dead(leader) else 0

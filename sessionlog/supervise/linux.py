@@ -36,9 +36,9 @@ def become_reaper() -> None:
     _prctl(_SUBREAPER, 1)
 
 
-def die_with_parent() -> None:
-    """Be killed when the thread that made this process ends."""
-    _prctl(_PDEATHSIG, signal.SIGKILL)
+def die_with_parent(number: int = signal.SIGKILL) -> None:
+    """Get this signal when the thread that made this process ends."""
+    _prctl(_PDEATHSIG, number)
 
 
 def _prctl(option: int, value: int) -> None:
@@ -75,6 +75,21 @@ def _boot() -> str:
             return file.read().strip()
     except OSError:
         return ""
+
+
+@cache
+def space() -> str:
+    """What numbers of processes mean something in: a start of the system, a namespace of it."""
+    try:
+        return f"{os.stat('/proc/self/ns/pid').st_ino}@{_boot()}"
+    except OSError:
+        return ""
+
+
+def dead(pid: int) -> bool:
+    """Has it ended, though it is not reaped? A tracer may keep a dead process from its parent."""
+    seen = stat(pid)
+    return seen is not None and seen.state in "ZX"
 
 
 def parent(pid: int) -> int:

@@ -117,8 +117,51 @@ def of_outcome(outcome: Outcome) -> dict[str, Any]:
     return {**outcome._asdict(), "tail": outcome.tail.decode("utf-8", "surrogateescape")}
 
 
-def read_outcome(fields: Mapping[str, Any]) -> Outcome:
-    """The outcome in a JSON object; fields of a later version are left out."""
+def read_outcome(fields: Any) -> Outcome:
+    """The outcome in a JSON object; fields of a later version are left out.
+
+    Raises ValueError for what is none: whoever can write to the journal's folder can write this.
+    """
+    if not isinstance(fields, dict):
+        raise ValueError("no outcome")
     known = {name: fields[name] for name in Outcome._fields if name in fields}
-    tail = str(known.get("tail", "")).encode("utf-8", "surrogateescape")
+    for name, value in known.items():
+        wanted = _OUTCOME[name]
+        if wanted == "code" and value is None:
+            continue
+        if wanted == "text":
+            text(value)
+        elif wanted == "flag":
+            if not isinstance(value, bool):
+                raise ValueError(f"{name}: neither true nor false")
+        else:
+            number(value)
+    if known.get("stopped", "") not in ("", PERSON, VIEWER_GONE, COMMAND):
+        raise ValueError("stopped: by nobody that is known")
+    tail = known.get("tail", "").encode("utf-8", "surrogateescape")
     return Outcome(**{**known, "tail": tail})
+
+
+_OUTCOME = {
+    "code": "code", "signal": "number", "stopped": "text", "gentle": "flag", "killed": "number",
+    "left_over": "number", "began": "text", "ended": "text", "tail": "text", "recorded": "text",
+    "problem": "text",
+}  # fmt: skip
+
+
+def text(value: Any) -> str:
+    """A text that a name or a path can be; bytes that are no UTF-8 are escaped as Python does.
+
+    Raises ValueError for anything else, such as a lone surrogate.
+    """
+    if not isinstance(value, str):
+        raise ValueError("no text")
+    value.encode("utf-8", "surrogateescape")
+    return value
+
+
+def number(value: Any, least: int = 0) -> int:
+    """A number as the system counts processes, codes and signals. Raises ValueError."""
+    if type(value) is not int or not least <= value < 1 << 31:
+        raise ValueError("no number")
+    return value

@@ -11,15 +11,20 @@ from __future__ import annotations
 import os
 import signal
 import time
+from collections.abc import Callable
 
 from sessionlog.supervise import system
 from sessionlog.supervise.order import MARKER
 from sessionlog.supervise.system import Pin, Send, SendGroup, look
 
 PATIENCE = 5.0
-"""Seconds until a process that does not die of SIGKILL (it hangs in the kernel) is given up."""
+"""Seconds without any headway until what does not die of SIGKILL (it hangs in the kernel) is given
+up."""
 _AT_ONCE = 400
-"""Processes that are held in one round: each takes a descriptor."""
+"""Processes that are held in one round: each takes a descriptor, and a process may have 1,024."""
+_MOST = 8_000
+"""The same where the limit of descriptors could be raised. A bomb is stopped in one round then,
+and no longer competes for the processor with who kills it."""
 _ROUND = 0.02
 """Seconds in which what was killed should be gone, before the next look."""
 
@@ -41,6 +46,8 @@ class Tree:
         """Processes that ended by SIGKILL since `end` began."""
         self.stays: tuple[int, ...] = ()
         """What could not be killed."""
+        self._most = _AT_ONCE
+        self._met: set[system.Process] = set()
         self._run = run
         self._send = send
         self._send_group = send_group
@@ -67,26 +74,45 @@ class Tree:
                 self._send(child, signal.SIGINT)
             child.close()
 
-    def end(self, patience: float = PATIENCE) -> None:
-        """Kill all of it and reap it. Gives up after so many seconds; `stays` says on what."""
-        until = time.monotonic() + patience
+    def end(
+        self, patience: float = PATIENCE, tell: Callable[[int], object] = lambda killed: None
+    ) -> None:
+        """Kill all of it and reap it, however long it takes; `tell` hears how many are dead.
+
+        Gives up only after so many seconds in which none died and none was found that was not
+        killed before: `stays` says on what.
+        """
+        self._most = _more_descriptors()
         found = [] if look.REAPS else self._frozen()
         self._send_group(self.leader, signal.SIGKILL)
-        refused = self._kill(found)
+        self._kill(found)
+        headway, until = -1, 0.0
+        dead: list[int] = []
         while not self._reaped():
             found = self._frozen()
             refused = self._kill(found)
-            if (found and len(refused) == len(found)) or time.monotonic() > until:
-                self.stays = tuple(refused) or tuple(look.children(os.getpid()))
+            if found and len(refused) == len(found):
+                self.stays = tuple(refused)
                 break
-        self.killed += sweep(self._run, self._send, until - time.monotonic())
+            before, dead = dead, [] if found else self._dead()
+            if dead and dead == before:
+                self._held_by_tracers(dead)
+                break
+            if self.killed + len(self._met) > headway:
+                headway, until = self.killed + len(self._met), time.monotonic() + patience
+            elif time.monotonic() > until:
+                self.stays = tuple(look.children(os.getpid()))
+                break
+            tell(self.killed)
+        self.killed += sweep(self._run, self._send, patience)
 
     def _frozen(self) -> list[Pin]:
-        return system.below([system.me()], _AT_ONCE, lambda pin: self._send(pin, signal.SIGSTOP))
+        return system.below([system.me()], self._most, lambda pin: self._send(pin, signal.SIGSTOP))
 
     def _kill(self, found: list[Pin]) -> list[int]:
         """Kill what is held, and let go of it; gives those that may not be killed."""
         refused = [pin.process.pid for pin in found if not self._send(pin, signal.SIGKILL)]
+        self._met |= {pin.process for pin in found}
         until = time.monotonic() + _ROUND
         for pin in found:
             pin.wait(until - time.monotonic())
@@ -94,6 +120,17 @@ class Tree:
         if not found:
             time.sleep(0.001)  # killed, and not dead yet
         return refused
+
+    def _dead(self) -> list[int]:
+        """The children, when all have ended though none can be reaped; else none."""
+        children = look.children(os.getpid())
+        return children if all(map(look.dead, children)) else []
+
+    def _held_by_tracers(self, dead: list[int]) -> None:
+        """A tracer that is stopped keeps the dead from who would reap them (ptrace(2))."""
+        self.killed += len(dead)
+        if self.leader in dead:
+            self.status = signal.SIGKILL
 
     def _reaped(self) -> bool:
         """Reap all that has ended; True when there are no children any more."""
@@ -110,23 +147,63 @@ class Tree:
                 self.killed += 1
 
 
+def _more_descriptors() -> int:
+    """Raise this process's limit as far as it may, and say how many others it can hold."""
+    import resource
+
+    try:
+        most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+    except (OSError, ValueError):
+        return _AT_ONCE
+    return max(min(most - 100, _MOST), _AT_ONCE)
+
+
+def uproot(root: Pin, send: Send = system.send) -> int:
+    """Kill all below a process that does not do it itself, then the process; gives how many.
+
+    It may be stopped: who it could reap stays dead, and its orphans are given to it all the same.
+    """
+    killed: set[system.Process] = set()
+    until = time.monotonic() + PATIENCE
+    while found := system.below([root], _AT_ONCE, lambda pin: send(pin, signal.SIGSTOP)):
+        met = _killed(found, send)
+        if met - killed:
+            until = time.monotonic() + PATIENCE
+        elif not met or time.monotonic() > until:
+            break
+        killed |= met
+    send(root, signal.SIGKILL)
+    return len(killed)
+
+
 def sweep(run: str, send: Send = system.send, patience: float = PATIENCE) -> int:
     """Kill what carries the marker of a run, and all below that; gives how many there were.
 
     For whoever has lost the tree: the supervisor was killed, or the system has no sub-reaper.
     What took the marker out of its environment is found below one that carries it, or not at all.
+    Gives up after so many seconds in which none was found that was not killed before.
     """
-    until = time.monotonic() + max(patience, 0.1)
+    until = time.monotonic() + patience
     killed: set[system.Process] = set()
     while found := _marked(run, send):
-        refused = sum(not send(pin, signal.SIGKILL) for pin in found)
-        killed |= {pin.process for pin in found}
-        for pin in found:
-            pin.wait(min(_ROUND, until - time.monotonic()))
-            pin.close()
-        if refused == len(found) or time.monotonic() > until:
+        met = _killed(found, send)
+        if met - killed:
+            until = time.monotonic() + patience
+        elif not met or time.monotonic() > until:
             break
+        killed |= met
     return len(killed)
+
+
+def _killed(found: list[Pin], send: Send) -> set[system.Process]:
+    """Kill what is held, and let go of it; gives what was allowed."""
+    killed = {pin.process for pin in found if send(pin, signal.SIGKILL)}
+    until = time.monotonic() + _ROUND
+    for pin in found:
+        pin.wait(until - time.monotonic())
+        pin.close()
+    return killed
 
 
 def _marked(run: str, send: Send) -> list[Pin]:

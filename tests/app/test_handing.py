@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import signal
 from pathlib import Path
 
 import build
 import pytest
+from emulator import Emulator
 from screens import opened
 from screens import shown as screen
 from terminals import ROOT, Terminal, shown
@@ -180,6 +182,24 @@ def test_leaving_while_a_run_goes_on_is_asked_and_then_stops_it(tmp_path: Path) 
         terminal.send(b"q")
         assert terminal.ended() == 0
         terminal.wait(lambda: all(map(gone, pids)), "the agent is gone")
+    finally:
+        terminal.close()
+
+
+def test_a_relative_folder_lists_the_new_log_once(tmp_path: Path) -> None:
+    pids = stubborn(tmp_path)
+    failed(tmp_path)
+    relative = os.path.relpath(tmp_path / "logs", ROOT)
+    terminal = shown(relative, environ=environ(tmp_path))
+    try:
+        pressed(terminal, HEADLESS)
+        terminal.wait(lambda: len(started(pids)) == 2, "the agent has begun")
+        terminal.read(2)  # seconds: the watch has seen the folder
+        terminal.send(b"SS")
+        terminal.wait(lambda: b"stopped by you" in terminal.output, "the screen says so")
+        person = Emulator(120, 36)
+        person.feed(terminal.output)
+        assert "✗ 1  ○ 1" in person.screen.display[0]
     finally:
         terminal.close()
 

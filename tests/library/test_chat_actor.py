@@ -5,12 +5,15 @@ from __future__ import annotations
 import json
 import os
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import build
+import harm
 import pytest
+import wild
 
-from sessionlog.errors import NotPossible
+from sessionlog.errors import NotPossible, SessionLogError
 from sessionlog.forks import fork, plan_fork
 from sessionlog.reader import load
 from sessionlog.repairs import plan_repair, repair
@@ -148,6 +151,113 @@ def test_a_fork_does_not_tear_a_line_apart_and_says_what_it_holds(tmp_path: Path
     assert values(new) == [USER, use("a", "b"), closing("a"), closing("b")]
     assert fork(path, 2).name == "run-fork-4-2.jsonl"
     assert fork(path, 1).read_bytes() == build.line(USER)
+
+
+def test_a_call_that_nothing_names_is_left_out_and_told(tmp_path: Path) -> None:
+    nameless = {"type": "tool_call", "function": {"name": {}}, "arguments": "{}"}
+    path = made(tmp_path, USER, nameless, {"type": "tool_result", "name": "t", "result": "x"}, USER)
+    plan = plan_repair(load(path))
+    assert (plan.closed, plan.messages, [d.span.line for d in plan.dropped]) == ((), 2, [2])
+    assert plan.refused is None
+    new = repair(path)
+    assert values(new) == [USER, USER]
+    whole(load(new))
+    assert values(fork(path, 2)) == [USER]
+    assert values(fork(path, 2, tmp_path / "as-it-is.jsonl", repair=False)) == [USER, nameless]
+
+
+SAYS = {"role": "assistant", "content": "I look."}
+NAMED = build.chat_call("c1", "sh", "{}")
+NAMELESS: dict[str, Any] = {"type": "function", "function": {"arguments": "{}"}}
+ANSWERED = {"role": "tool", "tool_call_id": "c1", "content": TEXT}
+
+
+@pytest.mark.parametrize(
+    ("asks", "stays"),
+    [
+        ({**SAYS, "tool_calls": [NAMELESS]}, [SAYS]),
+        ({**SAYS, "content": None, "tool_calls": [NAMELESS]}, []),
+        ({**SAYS, "function_call": {"arguments": "{}"}}, [SAYS]),
+        (
+            {**SAYS, "tool_calls": [NAMELESS, NAMED, NAMELESS]},
+            [{**SAYS, "tool_calls": [NAMED]}, ANSWERED],
+        ),
+        (
+            {"role": "assistant", "thinking": "Hm.", "tool_calls": [NAMELESS]},
+            [{"role": "assistant", "thinking": "Hm."}],
+        ),
+        (
+            {"role": "assistant", "content": [{"type": "tool_use"}, {"type": "text", "text": "x"}]},
+            [{"role": "assistant", "content": [{"type": "text", "text": "x"}]}],
+        ),
+        ({"role": "assistant", "content": {"type": "tool_use", "input": {}}}, []),
+        ({"role": "user", "content": [{"type": "tool_use"}, *gave("z")["content"]]}, []),
+    ],
+)
+def test_what_stands_beside_a_call_that_nothing_names_stays(
+    tmp_path: Path, asks: dict[str, Any], stays: list[Any]
+) -> None:
+    new = repair(made(tmp_path, USER, asks, USER))
+    assert values(new) == [USER, *stays, USER]
+    whole(load(new))
+
+
+def odd(value: Any, random: Random) -> Any:
+    """The value with one thing in it lost, doubled, or something else."""
+    if isinstance(value, dict) and value and random.random() < 0.9:
+        key = random.choice(list(value))
+        if random.random() < 0.2:
+            return {k: v for k, v in value.items() if k != key}
+        return {**value, key: odd(value[key], random)}
+    if isinstance(value, list) and value and random.random() < 0.9:
+        at = random.randrange(len(value))
+        return [*value[:at], *[odd(value[at], random)] * random.choice((1, 1, 2)), *value[at + 1 :]]
+    return random.choice(("", None, 0, {}, [], [[]], "c1", "shell", {"name": "shell"}, True))
+
+
+def harmed(seed: int) -> bytes:
+    """A chat log in which calls and results lost their ids, names, shapes and places."""
+    random = Random(seed)
+    found = [json.loads(line) for line in wild.chat(seed, 12)]
+    for _ in range(6):
+        call: dict[str, Any] = {"type": "tool_call", "id": random.choice(wild.IDS), "name": "shell"}
+        given = {**call, "type": "tool_result", "result": "ok"}
+        parts = [{"type": "tool_use", "id": "c1", "name": "shell"}, gave("c1")["content"][0]]
+        mixed = {"role": "assistant", "content": parts, "tool_calls": [NAMED]}
+        for value in random.sample((call, given, mixed, {**USER, "parts": parts}), 2):
+            found.insert(random.randrange(1, len(found)), value)
+    for _ in range(random.randrange(12)):
+        at = random.randrange(len(found))
+        found[at] = odd(found[at], random)
+    lines = [json.dumps(value).encode() + b"\n" for value in found]
+    return harm.harmed(lines, seed).data if seed % 4 == 3 else b"".join(lines)
+
+
+def chat_of(path: Path) -> Session | None:
+    """The session; None where too little of it is left to be known as chat."""
+    try:
+        session = load(path)
+    except SessionLogError:
+        return None
+    return session if session.format == "chat" and session.history else None
+
+
+@pytest.mark.parametrize("seed", range(120))
+def test_a_new_log_has_no_open_call_and_no_orphan_whatever_the_old_one_lost(
+    tmp_path: Path, seed: int
+) -> None:
+    path = tmp_path / "run.jsonl"
+    path.write_bytes(harmed(seed))
+    if chat_of(path) is None:
+        return
+    session = load(path)
+    plan = plan_repair(session)
+    new = load(repair(path, tmp_path / "new.jsonl", force=True))
+    assert len(whole(new).history) == plan.messages
+    for at in range(1, len(session.history) + 1):
+        forked = plan_fork(session, at)
+        made = chat_of(fork(path, at, tmp_path / f"at-{at}.jsonl", force=True))
+        assert made is None or len(whole(made).history) == forked.messages
 
 
 def test_a_whole_conversation_on_a_line_is_refused(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from sessionlog.reader import load
 from sessionlog.records import Status
 from sessionlog.repairs import plan_repair
 from sessionlog.why.look import look
+from sessionlog.why.said import headline
 
 ID = "20261127-220000"
 
@@ -53,3 +54,12 @@ def test_what_stands_in_the_way_is_told_not_raised(tmp_path: Path, name: str) ->
     problem = close(tmp_path / name, "stopped by you")
     assert problem is not None
     assert str(tmp_path) in problem
+
+
+def test_a_call_from_before_the_hand_over_is_not_what_was_interrupted(tmp_path: Path) -> None:
+    path = made(
+        tmp_path, build.meta(), build.request("c1", "bash"),
+        build.response("c1", "bash", failure=INTERRUPTED), build.message("user", "Go on."),
+    )  # fmt: skip
+    assert close(path, "stopped by you") is None
+    assert headline(look(str(path)).why) == ("Interrupted", "")

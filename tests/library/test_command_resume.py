@@ -153,3 +153,24 @@ def test_damage_is_refused_unless_it_was_looked_at(place: Path) -> None:
     assert resume(place).returncode == 3
     assert resume(place, "--dry-run").returncode == 3
     assert resume(place, "--force").returncode == 0
+
+
+def test_a_reader_that_goes_away_does_not_stop_the_agent(place: Path) -> None:
+    mine(place, APPENDS)
+    process = subprocess.Popen(command(place), stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                               text=True, env=environ(place), stdin=subprocess.DEVNULL)  # fmt: skip
+    assert process.stdout is not None
+    process.stdout.close()
+    process.stdout = None
+    _, told = process.communicate(timeout=60)
+    assert "mine ended well" in told
+    assert process.returncode == 0
+    assert load(made(place)).complete
+
+
+def test_a_log_in_which_nothing_was_said_cannot_be_gone_on_with(place: Path) -> None:
+    mine(place, APPENDS)
+    build.log(place / "logs" / f"{ID}.jsonl", [build.meta(workdir=str(place))])
+    done = resume(place)
+    assert done.returncode == 2
+    assert "nothing was said in it" in done.stderr

@@ -47,7 +47,7 @@ def codex(folder: Path) -> Path:
 def handed(path: Path, folder: Path, *, force: bool = False, **more: object) -> Handed:
     session, place = load(path), environ(folder)
     plan = plan_resume(session, now=NOW, environ=place, cwd=str(folder), agent="mine", **more)  # type: ignore[arg-type]
-    return prepare(session, plan, force=force, now=NOW, environ=place)
+    return prepare(session, plan, force=force, environ=place)
 
 
 def test_the_order_names_the_log_as_it_was_made(tmp_path: Path) -> None:
@@ -70,6 +70,36 @@ def test_a_program_that_writes_no_log_is_recorded_behind_the_conversation(tmp_pa
     assert session.meta.forked_from == Origin(ID, 1)
     assert session.history[-1].message.text == done.resume.note
     assert (done.order.output, done.order.screen) == ("text", False)
+
+
+def test_a_log_that_changed_since_it_was_looked_at_does_not_go_over(tmp_path: Path) -> None:
+    name = agent(tmp_path, 'argv = ["true", "{log}", "{prompt}"]\nappends = true')
+    path = native(tmp_path, build.meta(), build.message("user", "go"))
+    session, place = load(path), environ(tmp_path)
+    plan = plan_resume(session, environ=place, cwd=str(tmp_path), agent=name)
+    changed = build.log(tmp_path / "other", [build.meta(), build.message("user", "no")])
+    os.utime(changed, ns=(0, path.stat().st_mtime_ns))
+    os.replace(changed, path)
+    with pytest.raises(NotPossible, match="it changed since it was looked at"):
+        prepare(session, plan, environ=place)
+    with path.open("ab") as file:
+        file.write(build.message("bot", "more"))
+    with pytest.raises(NotPossible, match="it changed while it was read"):
+        plan_resume(session, environ=place, cwd=str(tmp_path), agent=name)
+
+
+def test_a_chat_is_carried_to_a_log_beside_it_under_the_name_that_was_planned(
+    tmp_path: Path,
+) -> None:
+    name = agent(tmp_path, 'argv = ["true", "{messages}"]\noutput = "text"')
+    said = {"role": "user", "content": "go"}
+    path = build.log(tmp_path / "chat" / "talk.jsonl", [build.line(said)])
+    session, place = load(path), environ(tmp_path)
+    plan = plan_resume(session, environ=place, cwd=str(tmp_path), agent=name, now=NOW)
+    done = prepare(session, plan, environ=place)
+    assert done.order.log == plan.log == str(tmp_path / "chat" / "20261130-220010.jsonl")
+    new = load(done.order.log)
+    assert (new.id, new.meta.workdir) == (plan.id, str(tmp_path))
 
 
 def test_another_formats_conversation_is_carried_into_a_native_log(tmp_path: Path) -> None:

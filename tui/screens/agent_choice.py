@@ -21,7 +21,9 @@ class AgentDialog(Dialog):
         self._choices = choices
         self._screen = screen
         names = [choice.agent.name for choice in choices]
-        self._at = names.index(current) if current in names else 0
+        at = names.index(current) if current in names else 0
+        usable = bool(choices) and choices[at].ready
+        self._at = at if usable else 0  # those that can be chosen stand first
         self._said = ""
 
     @property

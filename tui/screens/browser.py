@@ -188,7 +188,7 @@ class Browser(Frame[None]):
 
     def show(self, path: str) -> None:
         """Have a log that is new or changed in the list, selected and open."""
-        (entry,) = with_life([glance(path)])
+        (entry,) = with_life([glance(self._catalogue.named(path))])
         self._known[entry.path] = entry
         self.view = replace(self.view, has_list=True)
         self.sessions.set_filter(state="", text="")

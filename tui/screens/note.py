@@ -60,7 +60,7 @@ class NoteDialog(Dialog):
 
     def __init__(self, note: str) -> None:
         super().__init__()
-        self._was = visible(note, newlines=True)
+        self._was = visible(note, newlines=True) + "\n"
         self._text = _Text(self._was, id="note", soft_wrap=True, show_line_numbers=False)
         self._asked = False
         self._inside = _Inside()
@@ -75,7 +75,7 @@ class NoteDialog(Dialog):
         return [self.box, self._text]
 
     def on_mount(self) -> None:
-        """Begin behind the last word."""
+        """Begin below the last line."""
         self.set_focus(self._text)
         self._text.move_cursor(self._text.document.end)
 
