@@ -153,8 +153,8 @@ def _choice(agent: Agent, environ: Mapping[str, str], format: str, screen: bool)
     if not fits:
         why = f"{agent.name}: goes on with {agent.format} logs only, and this is a {format} log"
     elif not there:
-        other = "" if program == agent.name else f" as {program}"
-        why = f"{agent.name}: no such program{other} on PATH"
+        other = "such program" if program == agent.name else f"program {program}"
+        why = f"{agent.name}: no {other} on PATH"
     return Choice(agent, there, fits, why)
 
 

@@ -21,7 +21,7 @@ _NUMBER = re.compile(r"( *)(\d{1,9})(→|\t|\| ?|: ?)", re.ASCII)
 _HEAD = re.compile(r"\[[^\n]* lines (\d+)-(\d+) of (\d+)\]\n", re.ASCII)
 _CAT = re.compile(r"Here's the result of running `cat -n` on [^\n]*\n")
 _FRAME = re.compile(r"\s*(?:<path>[^\n]*</path>\s*<type>file</type>\s*<content>|<file>)\n")
-_FRAME_END = re.compile(r"\n*</(?:content|file)>")
+_FRAME_ENDS = ("</content>", "</file>")
 _CODEX = re.compile(
     r"(?:(?:Chunk ID|Wall time|Process exited|Process running|Session ID|Exit code|"
     r"Original token count|Total output lines)[^\n]*\n){1,7}Output:\n"
@@ -90,8 +90,8 @@ def _unframed(text: str) -> str:
     frame = _FRAME.match(text)
     if frame is None:
         return text
-    ends = list(_FRAME_END.finditer(text, frame.end() - 1))
-    return text[frame.end() : ends[-1].start()] if ends else text[frame.end() :]
+    end = max(text.rfind(tag, frame.end()) for tag in _FRAME_ENDS)
+    return text[frame.end() : end].rstrip("\n") if end >= 0 else text[frame.end() :]
 
 
 def _numbered(body: str, number: re.Match[str], ranged: bool) -> View | None:

@@ -49,6 +49,8 @@ _GONE = re.compile(
 )
 _ELSEWHERE = re.compile(r"[A-Za-z]:[\\/]|[A-Za-z][\w+.-]+://")
 _BAD_EXIT = re.compile(r"\[(?:exit: |timed out )[^\]\n]+\]\s*\Z")
+_EXIT_SAID = 400
+"""Characters at the end of a result in which an engine's word about the exit stands."""
 _BLIND = (".ipynb", ".pdf", ".png", ".jpg", ".jpeg", ".gif", ".webp", ".bmp", ".ico", ".docx",
           ".xlsx", ".zip", ".gz")  # fmt: skip
 """Files that tools show in another form than their text."""
@@ -96,7 +98,7 @@ def _done(call: _Call) -> Iterator[Act]:
     fields = call.fields
     command = next((command_of(fields[name]) for name in _COMMANDS if name in fields), "")
     if command and not call.path:
-        if not _BAD_EXIT.search(call.text):
+        if not _BAD_EXIT.search(call.text.rstrip()[-_EXIT_SAID:]):
             yield from shell_acts(command, call.folder, call.text)
         return
     if many := _patches(call):
@@ -242,7 +244,10 @@ def _joined(call: _Call, path: str) -> str:
     if path.startswith("file://"):
         from urllib.parse import unquote, urlsplit
 
-        return unquote(urlsplit(path).path)
+        try:
+            return unquote(urlsplit(path).path)
+        except ValueError:  # its host is none
+            return ""
     if path.startswith("~") or _ELSEWHERE.match(path):
         return ""
     return path if path.startswith("/") or not call.folder else f"{call.folder}/{path}"

@@ -16,9 +16,9 @@ from sessionlog.acts import Act, How
 from sessionlog.diffs import FileDiff, patched
 from sessionlog.plainshell import Step, Word, steps_of
 
-_RANGE = re.compile(r"(\d+)(?:,(\d+|\$))?p;?\Z")
+_RANGE = re.compile(r"(\d{1,9})(?:,(\d{1,9}|\$))?p;?\Z")
 _IN_PLACE = re.compile(r"-[nErsuz]*i|--in-place")
-_LINE_COUNT = re.compile(r"-(?:n ?)?(\d+)\Z")
+_LINE_COUNT = re.compile(r"-(?:n ?)?(\d{1,9})\Z")
 _HASHES = {"sha256sum": "sha256", "sha1sum": "sha1", "md5sum": "md5"}
 _HASHED = re.compile(r"\\?([0-9a-f]{32,64}) [ *](.+)")
 _BLOB = re.compile(r"[0-9a-f]{40}\Z")

@@ -20,7 +20,7 @@ from typing import Literal, NamedTuple
 from sessionlog import repository
 from sessionlog.displays import View, holds, same
 from sessionlog.errors import Unreadable
-from sessionlog.knowing import Known
+from sessionlog.knowing import MOST, Known, Work
 from sessionlog.paths import open_regular
 from sessionlog.records import moment, stamp
 from sessionlog.repository import Repository
@@ -28,10 +28,10 @@ from sessionlog.session import Session
 from sessionlog.text import one_line
 from sessionlog.touched import Touch, touched
 
-MOST = 8 << 20
-"""Bytes up to which a content is compared; a bigger file is judged by its time."""
 OWN_WRITE = 2.0
 """Seconds that a file's time may be later than the record of the write that made it."""
+_COMPARED = 1 << 32
+"""Bytes that are read and gone over for all files together; what is left is judged by its time."""
 _LISTED = 20
 How = Literal["changed", "deleted", "new", "unchanged"]
 By = Literal["content", "hash", "time"]
@@ -166,12 +166,13 @@ def stale(
     folder = session.meta.workdir
     files: list[FileNow] = []
     lost: list[Touch] = []
+    work, reads = Work(), Work(_COMPARED)
     gone = bool(folder) and os.path.isabs(folder) and look(folder, False).kind == "nothing"
     for touch in touched(session, at):
         if gone and touch.path.startswith(folder.rstrip("/") + "/"):
             lost.append(touch)
             continue
-        if file := _now(touch, folder, look):
+        if file := _now(touch, folder, look, work, reads):
             files.append(file)
     if lost:
         files.insert(0, _missing_folder(folder, lost))
@@ -187,11 +188,12 @@ def _missing_folder(folder: str, lost: list[Touch]) -> FileNow:
                    why=f"the folder is missing, and with it {files} of the run")  # fmt: skip
 
 
-def _now(touch: Touch, folder: str, look: Door) -> FileNow | None:
+def _now(touch: Touch, folder: str, look: Door, work: Work, reads: Work) -> FileNow | None:
     """The file as it stands; None for a folder that was only listed."""
-    known = touch.known
+    known = touch.known_by(work)
     wanted = bool(known.there and (known.whole or known.parts or known.digest))
-    seen = look(touch.path, wanted)
+    seen = look(touch.path, wanted and reads.left > 0)
+    reads.does(len(seen.data or b"") * (1 + len(known.parts)))
     if seen.kind == "folder" and not _was_file(touch, known):
         return None
     how, by, why = judged(touch, known, seen)
@@ -240,6 +242,8 @@ def _by_hash(digest: str, data: bytes) -> How | None:
     if kind == "image-sha256":
         made = hashlib.sha256(data).hexdigest()
         return "unchanged" if made == value else None  # a picture may have been made smaller
+    if kind not in ("sha256", "sha1", "md5"):
+        return None  # what a log names may be no hash at all
     made = hashlib.new(kind, data, usedforsecurity=False).hexdigest()
     return "unchanged" if made == value else "changed"
 
@@ -275,7 +279,7 @@ def _by_time(touch: Touch, seen: Look) -> tuple[How, By, str]:
 
 
 def note_of(staleness: Staleness) -> list[str]:
-    """What the agent is told of it, as lines; none when nothing changed.
+    """What the agent is told of it, as lines; none when no file was touched and nothing moved.
 
     Paths are made one line each; they are log text still, like the rest of a note.
     """
@@ -286,12 +290,21 @@ def note_of(staleness: Staleness) -> list[str]:
     gone = len(told["deleted"])
     changed = "These files changed since you last saw them; read them again before editing:"
     return [
+        *_same(staleness),
         *_lost(staleness),
         *_listed(changed, told["changed"]),
         *_listed("These files are there now and were not when you looked:", told["new"]),
         *_listed(f"{_count(gone, 'file')} {'is' if gone == 1 else 'are'} gone:", told["deleted"]),
         *_moved(staleness),
     ]
+
+
+def _same(staleness: Staleness) -> Iterator[str]:
+    """That all is as it was, where there is something and every file was looked at."""
+    if staleness.files and not staleness.changed:
+        count = len(staleness.files)
+        files = "The one file" if count == 1 else f"None of the {count:,} files"
+        yield f"{files} that you knew has {'not ' * (count == 1)}changed since."
 
 
 def _lost(staleness: Staleness) -> Iterator[str]:
@@ -321,5 +334,5 @@ def _moved(staleness: Staleness) -> Iterator[str]:
 
 def _place(found: Repository) -> str:
     branch = f"on {one_line(found.branch)}" if found.branch else "on no branch"
-    commit = f" at {found.commit[:7]}" if found.commit else ""
+    commit = f" at {one_line(found.commit[:7])}" if found.commit else ""
     return branch + commit

@@ -17,7 +17,7 @@ from typing import NamedTuple
 from sessionlog.acts import Act
 from sessionlog.branch import left_behind
 from sessionlog.filecalls import acts_of
-from sessionlog.knowing import Known, known_of, settles
+from sessionlog.knowing import Known, Work, known_of, settles, unknown_of
 from sessionlog.records import Message
 from sessionlog.session import Numbered, Session
 
@@ -25,6 +25,22 @@ _NUMBERED = ("claude",)
 """Formats whose agent shows files with line numbers, always."""
 _LONGEST = 4096
 _KERNEL = ("/proc/", "/sys/", "/dev/")
+
+
+class Chain(NamedTuple):
+    """Acts as a list that shares its beginning with what it was."""
+
+    act: Act
+    before: Chain | None = None
+
+    def acts(self) -> list[Act]:
+        """All of them, in order."""
+        acts = []
+        link: Chain | None = self
+        while link is not None:
+            acts.append(link.act)
+            link = link.before
+        return acts[::-1]
 
 
 class Touch(NamedTuple):
@@ -36,8 +52,8 @@ class Touch(NamedTuple):
     """Number of the last call's message."""
     at: str
     """RFC 3339: when its answer was recorded; "" when the log does not say."""
-    acts: tuple[Act, ...]
-    """What was done to it since its content was told last, in order."""
+    chain: Chain
+    """What was done to it since its content was told last."""
     wrote: bool = False
     in_context: bool = True
     """Does the conversation still hold one of the calls?"""
@@ -45,7 +61,13 @@ class Touch(NamedTuple):
     @property
     def known(self) -> Known:
         """What the transcript holds of it. Costs what its last contents cost."""
-        return known_of(self.acts)
+        return self.known_by(Work())
+
+    def known_by(self, work: Work) -> Known:
+        """The same, for no more than is left of the work for all files."""
+        if work.left <= 0:  # copies share long chains: not even walked over then
+            return unknown_of(self.chain.act)
+        return known_of(self.chain.acts(), work)
 
 
 def touched(session: Session, at: int | None = None) -> tuple[Touch, ...]:
@@ -72,25 +94,10 @@ def _answered(session: Session, at: int | None) -> Iterator[tuple[Numbered, Numb
             yield session.history[step.pair - 1], step
 
 
-class _Chain(NamedTuple):
-    """Acts as a list that shares its beginning with what it was."""
-
-    act: Act
-    before: _Chain | None = None
-
-    def acts(self) -> tuple[Act, ...]:
-        acts = []
-        link: _Chain | None = self
-        while link is not None:
-            acts.append(link.act)
-            link = link.before
-        return tuple(reversed(acts))
-
-
 class _File(NamedTuple):
     """A path while the history is walked over."""
 
-    chain: _Chain
+    chain: Chain
     n: int
     at: str
     wrote: bool
@@ -123,9 +130,9 @@ class _Files:
         before = self._files.get(path)
         if act.how == "copy":
             source = self._files.get(absolute(act.source))
-            chain = source.chain if source else _Chain(act)
+            chain = source.chain if source else Chain(act)
         else:
-            chain = _Chain(act, before.chain if before and not settles(act) else None)
+            chain = Chain(act, before.chain if before and not settles(act) else None)
         wrote = act.writes or bool(before and before.wrote)
         file = _File(chain, call.n, answer.record.at or call.record.at, wrote)
         if answer.in_context or answer.message.sidechain:
@@ -151,7 +158,7 @@ class _Files:
     def found(self) -> Iterable[Touch]:
         for path, last in self._files.items():
             file = last.held or last
-            yield Touch(path, file.n, file.at, file.chain.acts(), file.wrote, bool(last.held))
+            yield Touch(path, file.n, file.at, file.chain, file.wrote, bool(last.held))
 
 
 def absolute(path: str) -> str:

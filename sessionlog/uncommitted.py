@@ -31,7 +31,7 @@ _BOUNDED = (
 )
 """4 GiB of address space, at least 64 MiB of output, 10 seconds of computing."""
 _SWITCH = ("true", "false")
-_TAKEN = {
+_TAKEN: dict[str, dict[str, tuple[str, ...]]] = {
     "core": {
         "filemode": _SWITCH, "ignorecase": _SWITCH, "symlinks": _SWITCH, "trustctime": _SWITCH,
         "precomposeunicode": _SWITCH, "autocrlf": (*_SWITCH, "input"),

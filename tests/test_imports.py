@@ -42,11 +42,11 @@ FLOORS = [
     "ended lend resume transcript wide",
     "handover",
     "commands.common supervise.output",
-    "commands.rows supervise.run",
+    "commands.rows supervise.run supervise.tape",
     "commands.agents commands.check commands.compare commands.demo commands.follow "
     "commands.fork commands.list commands.record commands.repair commands.replay "
     "commands.resume commands.search commands.show commands.stale commands.stats "
-    "commands.stop commands.why",
+    "commands.stop commands.why supervise.guard",
     "cli",
     "__main__",
 ]

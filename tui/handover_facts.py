@@ -156,7 +156,7 @@ def _path(
 ) -> Iterator[Line]:
     """A path in full, on more than one line where it has to be, and what is said of it behind it;
     in brief its end, on one line."""
-    room = width - _LABEL - 2
+    room = width - _LABEL - 3
     after = sum(columns_of(text) for text, _ in more)
     path = home(visible(path))
     texts = [_end_of(path, room - after)] if brief else wrap(path, room, _ARGUMENT) or [""]

@@ -1,7 +1,8 @@
 """The viewer's end of a run: start a supervisor, tell it to stop, hear how it ended.
 
 Between the two is one socket. Whatever ends the viewer ends its side of it, and the supervisor
-kills everything: no run outlives who watches it. Nothing in here waits for a run, but `wait`.
+kills everything, or its guard does: no run outlives who watches it. Nothing in here waits for a
+run, but `wait`.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import fcntl
 import os
 import select
+import signal
 import socket
 import struct
 import subprocess
@@ -22,9 +24,11 @@ from typing import Any
 
 from sessionlog.errors import NotPossible
 from sessionlog.supervise import order as words
-from sessionlog.supervise import runs
+from sessionlog.supervise import runs, system
 from sessionlog.supervise.order import Order, Outcome, new_run
 from sessionlog.supervise.place import not_possible
+from sessionlog.supervise.system import Process
+from sessionlog.supervise.tree import uproot
 
 __all__ = ["Handle", "Order", "Outcome", "new_run", "start"]
 
@@ -32,7 +36,9 @@ _SOON = 15.0
 """Seconds in which a supervisor says that its command runs, on the busiest machine."""
 _HOME = os.path.join(os.path.dirname(__file__), "..", "..")
 """Where this package is imported from, whatever finds it here."""
-_BOOT = "import sys; sys.path[:] = sys.argv[3:]; from sessionlog.supervise.run import main; \
+_LAST = 3.0
+"""Seconds without a word after which a stop is made from here."""
+_BOOT = "import sys; sys.path[:] = sys.argv[3:]; from sessionlog.supervise.guard import main; \
 sys.exit(main(sys.argv[1:3]))"
 """Isolated and without site: it starts faster, nothing of the environment acts on it, and it
 imports from where the viewer does."""
@@ -84,7 +90,7 @@ def _absolute(path: str) -> str:
 def _launched(
     environ: Mapping[str, str], slave: int
 ) -> tuple[socket.socket, subprocess.Popen[bytes]]:
-    """A supervisor that waits for its order, and the socket to it."""
+    """A guard that waits for the order it is to have supervised, and the socket to it."""
     ours, theirs = socket.socketpair()
     passed = [fd for fd in (theirs.fileno(), slave) if fd >= 0]
     path = [os.path.abspath(place) for place in (_HOME, *sys.path)]
@@ -124,7 +130,11 @@ class Handle:
         """The number of the command's first process."""
         self.gone = False
         """Nothing of it runs any more; its log is closed meanwhile, then the outcome comes."""
+        self.killed = 0
+        """While it is stopped: how many of its processes are dead."""
         self._process = process
+        self._watchers: tuple[Process, ...] = ()
+        """The supervisor and its guard."""
         self._control = control
         self._journal = journal
         self._began = words.stamp()
@@ -133,12 +143,14 @@ class Handle:
         self._waiting = threading.Lock()
         self._closed = False
         self._sweeping: threading.Thread | None = None
+        self._insisting = False
         self._said = b""
+        self._heard = 0
 
     @property
     def pid(self) -> int:
         """The supervisor's number."""
-        return self._process.pid
+        return self._watchers[0].pid if self._watchers else 0
 
     def fileno(self) -> int:
         """A descriptor that is readable when `poll` has something to hear; -1 when closed."""
@@ -172,12 +184,28 @@ class Handle:
             self._waiting.release()
 
     def stop(self) -> None:
-        """Kill all of it at once. Nothing happens when it has ended."""
+        """Kill all of it at once. Nothing happens when it has ended.
+
+        The supervisor does it; where it does not, its guard; where neither does, we do.
+        """
         self._say(words.STOP)
+        self._see(signal.SIGUSR2)
+        with self._lock:
+            if self._insisting or self._outcome is not None or self._closed:
+                return
+            self._insisting = True
+        threading.Thread(target=self._insist, daemon=True).start()
 
     def stop_gently(self) -> None:
         """Interrupt it, as ctrl+c does; what has not ended after two seconds is killed."""
         self._say(words.GENTLE)
+        self._see()
+
+    def leave(self) -> None:
+        """The viewer goes away: all of it is killed, as by `close`; its end can still be heard."""
+        with suppress(OSError):
+            self._control.shutdown(socket.SHUT_WR)
+        self._see()
 
     def resize(self, rows: int, columns: int) -> None:
         """Tell its terminal the size; the program hears of it. Nothing without a terminal."""
@@ -198,6 +226,7 @@ class Handle:
                 self.master = None
         with self._waiting:
             self._control.close()
+        self._see()
         if self._process.poll() is None:
             threading.Thread(target=self._process.wait, daemon=True).start()
 
@@ -218,10 +247,51 @@ class Handle:
         if "failed" in told:
             raise NotPossible(str(told["failed"]))
         self.command = int(told["started"])
+        self._watchers = tuple(Process(**told[who]) for who in ("supervisor", "guard"))
 
     def _say(self, word: bytes) -> None:
         with suppress(OSError):  # it has ended: there is nothing to stop
             self._control.send(word + b"\n")
+
+    def _see(self, number: int = signal.SIGCONT) -> None:
+        """Tell the guard to see that it is stopped; somebody may have stopped the two of them."""
+        for process, signals in zip(
+            self._watchers, ((signal.SIGCONT,), (number, signal.SIGCONT)), strict=False
+        ):
+            held = system.pin_process(process)
+            if held is not None:
+                for each in signals:
+                    system.send(held, each)
+                held.close()
+
+    def _insist(self) -> None:
+        """See to a stop: what neither the supervisor nor its guard does is done here."""
+        for process in (*self._watchers, None):
+            before, until = -1, 0.0
+            while (heard := self._progress()) is not None:
+                if heard != before:
+                    before, until = heard, time.monotonic() + _LAST
+                elif time.monotonic() > until:
+                    break
+                time.sleep(0.05)
+            held = system.pin_process(process) if process and heard is not None else None
+            if held is not None:
+                uproot(held)
+                held.close()
+
+    def _progress(self) -> int | None:
+        """How much was told so far, heard or not; None when there is nothing to insist on."""
+        with self._lock:
+            if self.gone or self._closed or self._outcome is not None or self._sweeping:
+                return None
+            try:
+                said = self._control.recv(1 << 16, socket.MSG_PEEK)
+            except BlockingIOError:
+                return self._heard
+            except OSError:
+                return None
+        over = not said or b'"gone"' in said or b'"ended"' in said
+        return None if over else self._heard + len(said)
 
     def _hear(self) -> None:
         """Take what the supervisor has said."""
@@ -230,6 +300,7 @@ class Handle:
         try:
             while part := self._control.recv(1 << 16):
                 self._said += part
+                self._heard += len(part)
             ended = True
         except BlockingIOError:
             ended = False
@@ -243,6 +314,7 @@ class Handle:
             self._sweeping.start()
 
     def _take(self, told: Mapping[str, Any]) -> None:
+        self.killed = told.get("killing", self.killed)
         if "gone" in told:
             self.gone = True
         if "ended" in told:

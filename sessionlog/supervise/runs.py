@@ -45,10 +45,10 @@ _LAST = 2.0
 """Seconds that a guard is given to reap what is dead and to write that down."""
 _CLOSING = 1.0
 """Seconds that a log's closing is waited for once nothing runs any more."""
-_LONGEST, _MOST_WORDS = 4_096, 64
+_LONGEST, _MOST_WORDS = 1_024, 64
 """Characters of a text, and arguments, that are written: a command may have megabytes of them."""
-_LARGEST = 1 << 22
-"""Bytes of a file that are read: several times what the bounds above let through, in JSON."""
+_LARGEST = 1 << 20
+"""Bytes of a file that are read: more than the bounds above let through, in JSON."""
 
 
 class Run(NamedTuple):

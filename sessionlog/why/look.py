@@ -17,7 +17,7 @@ from typing import NamedTuple
 from sessionlog.life import Witness
 from sessionlog.marks import Marks
 from sessionlog.paths import open_regular
-from sessionlog.records import Message, Record, Span, Status
+from sessionlog.records import Message, Record, Span, Status, moment
 from sessionlog.source import format_of
 from sessionlog.status import WAITS, judge, waits
 from sessionlog.supervise.beside import journal
@@ -88,6 +88,9 @@ def look(
     title = one_line(described.title or described.meta.task)
     if facts.set_out is None and title:
         facts = facts._replace(set_out=Saying(title))
+    begun = moment(described.started)
+    if begun and facts.first_at and begun > facts.first_at:  # what is older is its parent's
+        facts = facts._replace(first_at=begun)
     beside = None
     if status in (Status.UNFINISHED, Status.TRUNCATED):
         beside = journal().beside(path, described.meta.resumed_from, facts.last_at)
