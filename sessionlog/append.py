@@ -76,6 +76,24 @@ class Appender:
         elif self._keep:
             self._unsynced.append(data)
 
+    def sync(self) -> None:
+        """Sync what is not yet.
+
+        Raises OSError, naming the log; what was written stays, and is written anew before the
+        next line.
+        """
+        if not self._unsynced:
+            return
+        if self._distrusted:
+            self._renew()
+            return
+        try:
+            self._disk.sync(self._fd)
+        except OSError as error:
+            self._distrusted = True
+            raise OSError(error.errno, error.strerror, self._path) from error
+        self._settled()
+
     def close(self) -> None:
         """Sync what is not yet, and let go of the log and its lock; again does nothing.
 

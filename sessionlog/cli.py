@@ -28,15 +28,16 @@ _PLAIN = str.maketrans("✗✓○►≈▒║·…−", "xvo>~#|.~-")
 
 def main(argv: list[str], instead: Run | None = None) -> int:
     """Run one command (`instead`: what runs in its place); gives the exit code."""
-    if sys.stdout is None:
-        return CANNOT  # closed: there is nowhere to answer
+    if sys.stdout is None and argv[:1] != ["record"]:  # closed
+        return _tell("standard output is closed: there is nowhere to answer", CANNOT)
     _say_anyway("sessionlog.plain", _plain)
     try:
         options = _parser(argv[:1]).parse_args(argv)
         if options.json:
             _say_anyway("sessionlog.escaped", _escaped)
         code: int = (instead or options.run)(options)
-        sys.stdout.flush()
+        if sys.stdout is not None:
+            sys.stdout.flush()
         return code
     except (DamagedLog, LogInUse) as error:
         return _fail(error, REFUSED)
@@ -85,11 +86,17 @@ def _escape(char: str) -> str:
 
 def _hush() -> None:
     """Standard output takes no more: say nothing at exit either."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    if sys.stdout is not None:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _fail(error: Exception, code: int) -> int:
-    print(f"sessionlog: {visible(str(error))}", file=sys.stderr)
+    return _tell(str(error), code)
+
+
+def _tell(words: str, code: int) -> int:
+    if sys.stderr is not None:  # without one print() would say it on standard output
+        print(f"sessionlog: {visible(words)}", file=sys.stderr)
     return code
 
 

@@ -26,12 +26,14 @@ _CODEX = re.compile(
     r"(?:(?:Chunk ID|Wall time|Process exited|Process running|Session ID|Exit code|"
     r"Original token count|Total output lines)[^\n]*\n){1,7}Output:\n"
 )
-_CUT = re.compile(
-    r"^[ \t]*(?:[\[(<…]|\.\.\.)[^\n]{0,200}?(?:use offset=|"
-    r"\d[^\n]{0,40}(?:truncated|omitted|more lines)|(?:truncated|omitted)(?:[^\n]{0,60}\d|[\])…]))|"
-    r"…\d+ \w+ truncated…|^IMPORTANT: The file content has been truncated",
-    re.I | re.MULTILINE,
-)
+_KEYS = ("use offset=", "truncated", "omitted", "more lines")
+_KEY = re.compile("|".join(_KEYS), re.I)
+_SIGN = re.compile(r"[ \t]*(?:[\[(<…]|\.\.\.)")
+_TOKENS = re.compile(r"…\d+ \w+ \Z")
+_IMPORTANT = "IMPORTANT: The file content has been "
+_DIGIT = re.compile(r"\d")
+_NOTE = 260
+"""Characters of its line that stand before a note's word, at most."""
 _MORE = re.compile(r"truncated|more lines|offset|not shown|omitted", re.I)
 _ALL = re.compile(r"\(?End of file", re.I)
 _EMPTY = re.compile(
@@ -126,12 +128,42 @@ def _bare(text: str, ranged: bool, shell: bool) -> View | None:
     """A text without numbers; up to a note that says that there is more."""
     if text.startswith(_NOT_SHOWN) or "\ufffd" in text:
         return None
-    cut = _CUT.search(text)
-    if cut:
-        text = text[: cut.start()].rstrip("\n")
+    cut = _cut_from(text)
+    if cut is not None:
+        text = text[:cut].rstrip("\n")
         return View(text) if text else None
     hidden = 0 if text.endswith("\n") else ANY if shell else 1
     return View(text, not ranged, hidden, "shell" if shell else "bare")
+
+
+def _cut_from(text: str) -> int | None:
+    """Where a note begins that says that there is more of a file than is shown; None: nowhere.
+
+    Looked for by its words, each with what is near it: a note can be anywhere in a long text.
+    """
+    plain = text.lower()
+    for key in _KEY.finditer(text) if any(word in plain for word in _KEYS) else ():
+        at = key.start()
+        start = text.rfind("\n", max(0, at - _NOTE), at) + 1
+        if at - start <= _NOTE and _is_note(text, start, key):
+            return start
+        near = max(0, at - 40)
+        if text.startswith("…", key.end()) and (found := _TOKENS.search(text[near:at])):
+            return near + found.start()  # Codex puts it in the middle of a line
+    return None
+
+
+def _is_note(text: str, start: int, key: re.Match[str]) -> bool:
+    """Is the line that begins at `start` such a note, with that word in it?"""
+    before, word = text[start : key.start()], key[0].lower()
+    if word == "truncated" and before == _IMPORTANT:
+        return True
+    sign = _SIGN.match(before)
+    if sign is None or word == "use offset=":
+        return sign is not None
+    after = text[key.end() : key.end() + 61].partition("\n")[0]
+    told = word != "more lines" and (after.startswith(("]", ")", "…")) or _DIGIT.search(after))
+    return bool(told or _DIGIT.search(before[sign.end() :][-41:]))
 
 
 def same(view: View, data: bytes) -> bool:

@@ -33,9 +33,12 @@ class Place(NamedTuple):
 
 
 def place_of(folder: str) -> Place | None:
-    """The repository that a folder is in, as git would find it; None for none. Never raises."""
+    """The repository that a folder, absolute, is in as git would find it; None for none. Never
+    raises."""
+    if not os.path.isabs(folder) or len(folder) > _LONGEST:
+        return None
     try:
-        folder = os.path.realpath(folder) if len(folder) <= _LONGEST else ""
+        folder = os.path.realpath(folder)
     except (OSError, ValueError):
         return None
     while folder:

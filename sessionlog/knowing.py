@@ -26,7 +26,7 @@ _ALL = 1 << 30
 """Characters that may be gone over for all files together: some seconds."""
 _LINE = 16
 """What a line costs that is looked at, in characters gone over."""
-_ACT = 500
+_ACT = 5000
 """What an act costs besides its texts, in characters gone over."""
 
 

@@ -8,7 +8,7 @@ import signal
 from collections.abc import Iterator
 
 from sessionlog.relay import relay
-from sessionlog.supervise.handle import Order, start
+from sessionlog.supervise.handle import Handle, Order, start
 from sessionlog.supervise.order import Outcome
 from sessionlog.text import visible
 
@@ -27,7 +27,14 @@ def lend(order: Order, title: str, tty_in: int = 0, tty_out: int = 1) -> Outcome
         with contextlib.suppress(OSError):  # a terminal that is gone: the relay sees it, and stops
             os.write(tty_out, _announced(title))
         relay(handle, tty_in, tty_out, title=title, leave=leave)
-        return handle.wait(_PATIENCE) or Outcome(problem="its supervisor does not answer")
+        return handle.wait(_PATIENCE) or _unheard(handle)
+
+
+def _unheard(handle: Handle) -> Outcome:
+    """What is known of a run whose outcome does not come in time."""
+    if handle.gone:
+        return Outcome(problem="nothing of it runs any more; its log is still being closed")
+    return Outcome(problem="its supervisor does not answer")
 
 
 def _announced(title: str) -> bytes:

@@ -88,7 +88,8 @@ class _Reader:
         self._command, self._at = command, 0
         self._words: list[Word] = []
         self._outs: list[tuple[Word, bool]] = []
-        self._word: Word | None = None
+        self._word: list[str] = []  # its pieces
+        self._plain = True
         self._next = ""  # what the next word is for: "out", "append", "here", "skip", ""
         self._heres: list[tuple[Word, bool, int]] = []
         self._bodies: dict[int, str | None] = {}
@@ -98,7 +99,7 @@ class _Reader:
     def read(self) -> bool:
         """False when the command is not plain."""
         while self._at < len(self._command):
-            if self._word is None and self._command[self._at] == "#":
+            if not self._word and self._command[self._at] == "#":
                 end = self._command.find("\n", self._at)
                 self._at = len(self._command) if end < 0 else end
                 continue
@@ -144,18 +145,18 @@ class _Reader:
         elif kind == "escaped":
             text = text[1:]
         else:
-            first = self._word is None
+            first = not self._word
             plain = not _EXPANDS.search(text) and not (first and text.startswith("~"))
-        before = self._word or Word("")
-        self._word = Word(before.text + text, before.plain and plain)
+        self._word.append(text)
+        self._plain = self._plain and plain
         if kind != "bare" and self._next.startswith("here"):
             self._next = self._next.rstrip("q") + "q"  # quoted: nothing in the body is filled in
 
     def _end_word(self) -> None:
-        word, use = self._word, self._next
-        if word is None:
+        if not self._word:
             return
-        self._word, self._next = None, ""
+        word, use = Word("".join(self._word), self._plain), self._next
+        self._word, self._plain, self._next = [], True, ""
         if use.startswith("here"):
             quoted, dashed = use.endswith("q"), "-" in use
             self._heres.append((Word(word.text, quoted), dashed, len(self.steps)))
@@ -179,8 +180,10 @@ class _Reader:
         for end, dashed, step in self._heres:
             lines = []
             while self._at < len(self._command):
-                line, _, _ = self._command[self._at :].partition("\n")
-                self._at += len(line) + 1
+                stop = self._command.find("\n", self._at)
+                stop = len(self._command) if stop < 0 else stop
+                line = self._command[self._at : stop]
+                self._at = stop + 1
                 line = line.lstrip("\t") if dashed else line
                 if line == end.text:
                     break

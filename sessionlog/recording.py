@@ -9,6 +9,7 @@ is an error of the connection, which ended the run.
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Iterable
 
 from sessionlog.dialects.base import CUT, DAMAGE, INTERRUPTED, PARTIAL, Dialect, Standing, response
@@ -16,6 +17,7 @@ from sessionlog.dialects.guess import Guess
 from sessionlog.dialects.lines import Line, Lines
 from sessionlog.dialects.plain import Plain
 from sessionlog.dialects.table import dialect as dialect_named
+from sessionlog.formats.native import ENDED
 from sessionlog.masked import masked, masked_cut
 from sessionlog.recorder import Recorder
 from sessionlog.records import Activity, Event, Message, Payload, Result
@@ -29,6 +31,7 @@ _PRINTED = 1 << 20
 _OPEN = 10_000
 """Calls that may wait for a result; the oldest is let go when there are more."""
 _WORDS = 500
+EMPTY = "the stream was empty: nothing came"
 _STOPS = {
     "stopped": INTERRUPTED,
     "viewer gone": "Interrupted: the screen that had started it was gone.",
@@ -55,8 +58,12 @@ class Recording:
         self._stderr = Plain("stderr")
         self._said = ""
         """The last line on standard error."""
-        self._open: dict[str, Activity] = {}
+        self._open: OrderedDict[str, Activity] = OrderedDict()
         self._calls = 0
+        self._came = False
+        """Did any byte come?"""
+        self.remark = ""
+        """What is odd about the stream as a whole, for a person to read, once it is over."""
         self._ended = False
 
     @property
@@ -66,8 +73,10 @@ class Recording:
 
     def feed(self, data: bytes) -> None:
         """More of the stream, cut anywhere."""
-        for line in self._lines.feed(data):
-            self._take(line)
+        self._came = self._came or bool(data)
+        with self._recorder.together():
+            for line in self._lines.feed(data):
+                self._take(line)
 
     def stderr(self, data: bytes) -> None:
         """More of what the program prints on standard error: events, a line each."""
@@ -91,11 +100,17 @@ class Recording:
             self._take(line, cut, last=True)
         else:
             self._write(self._dialect.rest(b""))
-        self._settle()
         standing = self._dialect.standing()
+        if not self._came and code is None:
+            self.remark = EMPTY
+        else:
+            self._settle()
+            self.remark = standing.remark
         self._write(standing.partial)
-        if standing.cut:
-            self._write([Event(CUT, text=standing.cut)])
+        if standing.cut or not self._came:
+            self._write([Event(CUT, text=standing.cut or EMPTY)])
+        elif self.remark:
+            self._write([Event(DAMAGE, text=self.remark)])
         if how:
             self._close_calls(how)
         if self._ends and (result := self._result(standing, how, code)):
@@ -159,7 +174,7 @@ class Recording:
             self._calls += 1
             self._open[key] = activity
             if len(self._open) > _OPEN:
-                del self._open[next(iter(self._open))]
+                self._open.popitem(last=False)
             return activity
         asked = self._open.pop(key, None)
         if asked is None or activity.name:
@@ -180,7 +195,8 @@ class Recording:
         if result is not None and not (code and result.code == 0):
             return result._replace(code=_status(code) or result.code)
         if code is None:
-            return Result("stop", _UNKNOWN) if self.dialect == "text" else None
+            words = "; ".join(filter(None, [self.remark, _UNKNOWN]))
+            return Result(ENDED, words) if self.dialect == "text" and self._came else None
         if code == 0 and not standing.cut:
             return Result("stop") if self.dialect == "text" or not self._open else None
         words = ": ".join(filter(None, [_ending(code), standing.cut or self._said]))

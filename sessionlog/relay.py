@@ -64,6 +64,9 @@ class Running(Protocol[Ended]):
     def stop_gently(self) -> object:
         """Interrupt it first."""
 
+    def leave(self) -> object:
+        """The viewer goes away: kill all of it at once, and say who did."""
+
     def resize(self, rows: int, columns: int) -> object:
         """The terminal has another size."""
 
@@ -299,8 +302,8 @@ class _Relay(Generic[Ended]):
         write_all(self._terminal.screen, bytes(self._to_screen) + self._outflow.rest())
 
     def _farewell(self) -> Ended | None:
-        """Stop it at once, and give the outcome if it is told soon."""
-        self._running.stop()
+        """Leave it, which stops it at once, and give the outcome if it is told soon."""
+        self._running.leave()
         if self._line:
             self._lower_line()
             write_all(self._terminal.screen, bytes(self._to_screen), _QUIET)

@@ -117,6 +117,26 @@ _KEY = "|".join(
     for name in ("api", "auth", "secret|access", "account")
     for sign in ("", "[_-]")
 )
+# NAME=value without blanks is how an environment is set: 8 characters or more of anything, as the
+# name says what they are. No variable, path, call or attribute of a program, and no stand-in.
+_SET = (
+    r"""=(?:\\*["'])?)(?![$<>={`(\[]|/[\w.-]+/|~/|\.+/|\.{3}|\*{3}|-----|%\w+%"""
+    r"""|(?i:your[_-])|[xX]{3}|[\w.]+[(\[{])"""
+    r"""(?![A-Za-z_]\w*\.[A-Za-z_][\w.]*(?![^\s,;)\]}"'\\]))"""
+)
+_ENDS = r"""\s"'`\\…"""
+_SIGNS = r"&|;<>(){}\[\],"  # inside of a value, but not its end
+_GIVEN = rf"(?:[^{_ENDS}{_SIGNS}]|[{_SIGNS}](?=[^{_ENDS}])){{8,}}+(?!…)"
+_NO_SECRETS = "NAME ID ARN PATH FILE DIR URL URI REGION VERSION COUNT LENGTH TYPE MANAGER".split()
+_SECRET_SET = rf"SECRETS?(?:_(?!(?:{'|'.join(_NO_SECRETS)})[=_])[A-Z0-9]+)*"
+_TOKEN_SET = r"TOKEN(?<!EOS_TOKEN)(?<!BOS_TOKEN)(?<!PAD_TOKEN)(?<!UNK_TOKEN)(?<!MASK_TOKEN)"
+_STRONG_KEYS = "API ACCESS SECRET PRIVATE AUTH ACCOUNT SERVICE ENCRYPTION SIGNING MASTER".split()
+_KEY_SET = f"KEY(?:{'|'.join(f'(?<={name}_KEY)|(?<={name}KEY)' for name in _STRONG_KEYS)})"
+# Keys of tables and caches are no secrets: of any other name a plain word stays.
+_OTHER_KEY_SET = (
+    rf"_KEY(?<!PUBLIC_KEY)(?<!CACHE_KEY)(?<!SORT_KEY)(?<!PRIMARY_KEY)(?<!FOREIGN_KEY)"
+    rf"(?<!PARTITION_KEY){_SET}(?=[A-Za-z_.:-]*+[0-9+/=@!#^~]|[a-z_.-]+[A-Z][A-Z]|[A-Z]+[a-z]+[A-Z])"
+)
 # Between its lines: breaks, as an escape too, and what a listing or a diff puts before each.
 _BREAK = r"(?:\s|\\+[nrt]|[0-9]{1,6}(?:[→|:\t]|\\+(?:t|u2192))|[>|]|-(?!-))*+"
 _PEM = (
@@ -145,6 +165,11 @@ _CONTEXTS = (
     ("SECRET", rf"(SECRET{_SAYS}){_VALUE}"),
     ("assword", rf"(assword{_SAYS}){_PASSWORD}"),
     ("PASSWORD", rf"(PASSWORD{_SAYS}){_PASSWORD}"),
+    ("SECRET", rf"({_SECRET_SET}{_SET}{_GIVEN}"),
+    ("TOKEN", rf"({_TOKEN_SET}{_SET}{_GIVEN}"),
+    ("PASS", rf"(PASS(?:WORD|WD|PHRASE)?{_SET}{_GIVEN}"),
+    ("KEY", rf"({_KEY_SET}{_SET}{_GIVEN}"),
+    ("_KEY", rf"({_OTHER_KEY_SET}{_GIVEN}"),
 )
 
 _NAMES = frozenset((

@@ -32,8 +32,8 @@ class _Here(NamedTuple):
     """None: a place that is not known."""
     output: str | None
     """The step's own output; None when others wrote too, or it went elsewhere."""
-    all: str
-    """All that the command gave."""
+    missing: frozenset[str] = frozenset()
+    """Names that the command said are of no file."""
 
 
 def shell_acts(command: str, folder: str, output: str) -> list[Act]:
@@ -41,15 +41,29 @@ def shell_acts(command: str, folder: str, output: str) -> list[Act]:
     steps = steps_of(command)
     speaking = [step for step in steps if step.name not in ("cd", "set", "export", "")]
     acts: list[Act] = []
+    missing = _missing(output)
     where: str | None = folder
     for step in steps:
         if step.name == "cd":
             where = _into(where, step)
             continue
         alone = len(speaking) == 1 and not step.piped and not step.outs
-        here = _Here(where, output if alone else None, output)
+        here = _Here(where, output if alone else None, missing)
         acts += _of_step(step, here)
     return acts
+
+
+def _missing(output: str) -> frozenset[str]:
+    """The names in messages such as "cat: a.py: No such file or directory"."""
+    names = set()
+    for line in output.split("\n") if MISSING in output else ():
+        said, found, _ = line.partition(f": {MISSING}")
+        said = said.removesuffix(" for reading").replace("‘", "'").replace("’", "'")
+        if found and said.endswith("'"):
+            names.add(said[:-1].rpartition("'")[2])
+        elif found:
+            names.add(said.rpartition(": ")[2].removeprefix("can't read "))
+    return frozenset(names)
 
 
 def patch_acts(text: str, folder: str) -> list[Act]:
@@ -151,7 +165,7 @@ def _shown(
     """Files that a command shows: the output is the file's own only where there is one file."""
     there = []
     for word in names:
-        if f"{word.text}: {MISSING}" in here.all or f"{word.text}': {MISSING}" in here.all:
+        if word.text in here.missing:
             yield from _acts([word], here, "absent")
         else:
             there.append(word)

@@ -63,8 +63,13 @@ class StreamAssembler:
 
     @property
     def open(self) -> tuple[int, ...]:
-        """Indices of the blocks that are not finished, in ascending order."""
+        """Indices of the blocks that are not finished, in ascending order. O(their number)."""
         return tuple(sorted(self._open))
+
+    @property
+    def is_open(self) -> bool:
+        """Is any block not finished?"""
+        return bool(self._open)
 
     @property
     def stop_reason(self) -> str:

@@ -24,6 +24,8 @@ from sessionlog.session import Numbered, Session
 _NUMBERED = ("claude",)
 """Formats whose agent shows files with line numbers, always."""
 _LONGEST = 4096
+_DEEPEST = 64
+"""Folders above a file up to which it is found when one of them is removed."""
 _KERNEL = ("/proc/", "/sys/", "/dev/")
 
 
@@ -105,12 +107,46 @@ class _File(NamedTuple):
     """As the conversation holds it; None: as it is, and out of context."""
 
 
+class _Folder:
+    """Files by the folders that they are in."""
+
+    __slots__ = ("file", "inside")
+
+    def __init__(self) -> None:
+        self.inside: dict[str, _Folder] = {}
+        self.file = ""
+        """The path, when it is one."""
+
+    def add(self, path: str) -> None:
+        here = self
+        for name in path.split("/", _DEEPEST)[1:]:
+            here = here.inside.setdefault(name, _Folder())
+        here.file = path
+
+    def take(self, folder: str) -> set[str]:
+        """The files below a folder; they are not in it any more."""
+        here = self
+        for name in folder.split("/", _DEEPEST)[1:]:
+            if (found := here.inside.get(name)) is None:
+                return set()
+            here = found
+        below, files = [*here.inside.values()], set()
+        here.inside = {}
+        while below:
+            one = below.pop()
+            below += one.inside.values()
+            if one.file:
+                files.add(one.file)
+        return files
+
+
 class _Files:
     """All paths; the calls come in order."""
 
     def __init__(self) -> None:
         self._files: dict[str, _File] = {}
-        self._folders: set[str] = set()
+        self._there, self._held = _Folder(), _Folder()
+        """Files that were not removed with a folder; the same as the conversation holds them."""
 
     def take(self, call: Numbered, answer: Numbered, session: Session) -> None:
         asked = call.message.activity
@@ -135,30 +171,34 @@ class _Files:
             chain = Chain(act, before.chain if before and not settles(act) else None)
         wrote = act.writes or bool(before and before.wrote)
         file = _File(chain, call.n, answer.record.at or call.record.at, wrote)
-        if answer.in_context or answer.message.sidechain:
+        if _is_held(answer):
             file = file._replace(held=file)
+            self._held.add(path)
         elif before:
             file = file._replace(held=before.held)
         self._files[path] = file
-        if before is None:
-            self._note_folders(path)
-
-    def _note_folders(self, path: str) -> None:
-        folder = os.path.dirname(path)
-        while folder not in self._folders:
-            self._folders.add(folder)
-            folder = os.path.dirname(folder)
+        self._there.add(path)
 
     def _remove_below(self, folder: str, act: Act, call: Numbered, answer: Numbered) -> None:
         """A folder went, and the files that were in it."""
-        if folder in self._folders:
-            for path in [path for path in self._files if path.startswith(folder + "/")]:
-                self._act(path, act, call, answer)
+        files = self._there.take(folder)
+        if _is_held(answer):
+            files |= self._held.take(folder)
+        for path in files:
+            self._act(path, act, call, answer)
+        self._there.take(folder)
+        if _is_held(answer):
+            self._held.take(folder)
 
     def found(self) -> Iterable[Touch]:
         for path, last in self._files.items():
             file = last.held or last
             yield Touch(path, file.n, file.at, file.chain, file.wrote, bool(last.held))
+
+
+def _is_held(answer: Numbered) -> bool:
+    """Does the conversation hold a call?"""
+    return answer.in_context or bool(answer.message.sidechain)
 
 
 def absolute(path: str) -> str:

@@ -66,7 +66,7 @@ def uncommitted(place: Place, commit: str) -> int | None:
 
     A file behind a filter (git-lfs) counts as changed once it was written to: the filter is not
     run. None where git is not there, takes more than 5 seconds, or the repository is not a plain
-    one: its index is split or missing, it borrows objects, its configuration is not readable.
+    one: its index is missing, it borrows objects, its configuration is not readable.
     """
     git = _git(place)
     try:

@@ -179,6 +179,10 @@ class Writer:
         self._end = end
         self._sync = sync
         self._lock = threading.Lock()
+        self._held = False
+        """Is the syncing put off for the moment?"""
+        self._owed = False
+        """Was a record written meanwhile that the policy syncs?"""
         self._closed = ""
         """Why nothing more is taken; "" while records are."""
 
@@ -207,9 +211,27 @@ class Writer:
                 payload = payload._replace(images=tuple(map(self._kept, payload.images)))
             elif isinstance(payload, Meta):
                 payload = _masked(payload)
-            self._end.put(encode(payload, at or stamp()), self._matters(payload))
+            matters = self._matters(payload)
+            self._owed = self._owed or (matters and self._held)
+            self._end.put(encode(payload, at or stamp()), matters and not self._held)
             if isinstance(payload, Result):
                 self._closed = "the result is written"
+
+    def hold(self) -> None:
+        """Put the syncing off until `release`, for records that come in one piece: a kill takes
+        none of them, a power cut may take them together."""
+        with self._lock:
+            self._held = True
+
+    def release(self) -> None:
+        """Sync once what was written since `hold`, where the policy says so.
+
+        Raises OSError when that fails: it is all tried again with the next record.
+        """
+        with self._lock:
+            owed, self._held, self._owed = self._owed, False, False
+            if owed:
+                self._end.sync()
 
     def close(self) -> None:
         """Let go of the log and its lock; a second time does nothing.

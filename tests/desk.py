@@ -61,6 +61,10 @@ class Launched:
         self.stops.append("stop")
         os.killpg(self.process.pid, signal.SIGKILL)
 
+    def leave(self) -> None:
+        self.stops.append("leave")
+        os.killpg(self.process.pid, signal.SIGKILL)
+
     def stop_gently(self) -> None:
         self.stops.append("gentle")
         os.killpg(self.process.pid, signal.SIGINT)

@@ -43,6 +43,7 @@ def arguments(sub: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Do it. The log is made as soon as the stream has said of what model it is, or might have."""
+    _hold_descriptors()
     through = Through(0, 1)
     stopped: list[int] = []
 
@@ -62,6 +63,18 @@ def run(options: argparse.Namespace) -> int:
     while not through.wait(_LINGER) and not stopped:
         pass  # whoever reads us is slow
     return 128 + stopped[0] if stopped else log.code
+
+
+def _hold_descriptors() -> None:
+    """Put something in the place of a standard stream that is closed: the log would come to lie
+    there, and what is passed on would be written into it."""
+    if sys.stdout is None:
+        _print("sessionlog: standard output is closed: what comes is recorded and not passed on")
+    for number in range(3):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)  # the lowest free number
 
 
 def _head(through: Through) -> tuple[bytes, About]:
@@ -109,6 +122,9 @@ class _Log:
     def end(self, how: str, lost: int) -> None:
         """The stream is over."""
         self._recording.end(how)
+        if self._recording.remark:
+            self._dialect = self._recording.dialect
+            self._say(self._recording.remark)
         self._look()
         if lost:
             self._say(f"{lost:,} bytes were not recorded: the disk did not take them in time")

@@ -29,13 +29,15 @@ def arguments(sub: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Do it. Raises SessionNotFound, and NotPossible for what had ended already."""
+    """Do it. Raises SessionNotFound, and NotPossible for what had ended already or cannot be seen
+    from here."""
     wanted = runs.find(options.id)
     asked = time.monotonic()
     outcome = runs.stop(wanted, options.gentle)
     seconds = time.monotonic() - asked
     if outcome is None:
-        raise NotPossible(f"{wanted.run}: {ended(runs.find(wanted.run).ended)}; nothing to stop")
+        now = runs.find(wanted.run)
+        raise NotPossible(f"{wanted.run}: {ended(now.ended or now.gone)}; nothing to stop")
     answer = {
         "run": wanted.run, "session": wanted.session, "log": wanted.log,
         "killed": outcome.killed, "seconds": round(seconds, 3), "how": how(outcome),

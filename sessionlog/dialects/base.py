@@ -35,6 +35,8 @@ class Standing(NamedTuple):
     partial: tuple[Event, ...] = ()
     """The raw text of the blocks that are not finished."""
     answers: int = 0
+    remark: str = ""
+    """What is odd about the stream as a whole, in words; "" for nothing."""
 
 
 class About(NamedTuple):

@@ -48,7 +48,7 @@ class Blocks:
     def feed(self, event: Mapping[str, Any], size: int) -> list[Block]:
         """The blocks that an event of so many bytes finishes, or leaves unfinished for good."""
         blocks = self.assembler.feed(event)
-        self._held = self._held + size if self.assembler.open else 0
+        self._held = self._held + size if self.assembler.is_open else 0
         return [] if self._leaves_out(bool(blocks)) else blocks
 
     def finish(self) -> list[Block]:
@@ -82,7 +82,7 @@ class Blocks:
         """Is what an event finished the rest of a block that was given up?"""
         if not self._given_up:
             return False
-        self._given_up = bool(self.assembler.open) or not finished
+        self._given_up = self.assembler.is_open or not finished
         return True
 
 

@@ -37,6 +37,7 @@ class Sse:
         self._name = ""
         self._plain = Plain()
         self._body: list[bytes] = []
+        self._body_size = 0
 
     def take(self, line: bytes) -> Iterable[Payload]:
         """A line, without its end. Most say nothing by themselves."""
@@ -49,7 +50,7 @@ class Sse:
                 self._field(field[1], line[field.end() :])
                 return ()
             if line == b"{":
-                self._body = [line]
+                self._body, self._body_size = [line], 0
                 return ()
             if _CHUNK.match(line):
                 return ()
@@ -94,10 +95,11 @@ class Sse:
     def _more(self, line: bytes) -> Iterator[Payload]:
         """A line of a JSON body that was begun."""
         self._body.append(line)
+        self._body_size += len(line) + 1
         if line == b"}" and (value := loaded(b"\n".join(self._body))):
             self._body.clear()
             yield from self._take(value, len(line))
-        elif line == b"}" or sum(map(len, self._body)) > _BODY:
+        elif line == b"}" or self._body_size > _BODY:
             yield from self._loose()
 
     def _loose(self) -> Iterator[Payload]:

@@ -7,6 +7,7 @@ its paragraphs begin and end is nothing that a reader could know, so nothing is 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from sessionlog.dialects.base import OUTPUT, Standing
@@ -15,6 +16,11 @@ from sessionlog.records import Message, Payload
 
 _HEAD, _TAIL = 256 << 10, 768 << 10
 """Bytes of the message that are kept of a longer output."""
+_CONTROL = re.compile(r"[\0-\x06\x0e-\x1a\x1c-\x1f\x7f]")
+"""Controls that no terminal is sent; text has none in any encoding."""
+_MOST_CONTROL, _MOST_LOST = 0.03, 0.6
+"""Shares from which on an output is no text: of those, and of what is no UTF-8."""
+NO_TEXT = "what came is no text"
 
 
 class Text:
@@ -26,6 +32,8 @@ class Text:
         self._tail: list[str] = []
         self._size = 0
         self._left_out = 0
+        self._said_all = self._control = self._lost = 0
+        """Characters, the controls among them, and what stands for bytes that are no UTF-8."""
 
     def take(self, line: bytes) -> Iterator[Payload]:
         said = ""
@@ -39,13 +47,23 @@ class Text:
             yield from self.take(line)
         yield from self._plain.rest()
         text = "\n".join(self._said()).strip("\n")
-        if text.strip():
+        if text.strip() and not self._is_odd:
             yield Message("bot", text)
 
     def standing(self) -> Standing:
-        return Standing()
+        return Standing(remark=NO_TEXT if self._is_odd else "")
+
+    @property
+    def _is_odd(self) -> bool:
+        if self._control > self._said_all * _MOST_CONTROL:
+            return True
+        return self._lost > self._said_all * _MOST_LOST
 
     def _keep(self, line: str) -> None:
+        self._said_all += len(line)
+        if not line.isprintable() or "\ufffd" in line:
+            self._control += len(_CONTROL.findall(line))
+            self._lost += line.count("\ufffd")
         self._size += len(line) + 1
         if self._size <= _HEAD:
             self._head.append(line)

@@ -336,6 +336,8 @@ def standing(newest_first: Iterable[Record]) -> Ending:
             asked = kind in ("user", "response", "summary")
             text = "while the model answered" if asked else "no ending recorded"
             return Ending(False, None, None, text, f"the last message is {a_message(kind)}")
+    if any(isinstance(r.payload, Event) and r.payload.kind == "output" for r in records):
+        return Ending(False, None, None, "no ending recorded", "the last record is a line printed")
     return Ending(False, None, None, "nothing but the head", "no message")
 
 

@@ -239,12 +239,18 @@ def _started(meta: Meta, stem: str, record: Record) -> str:
     return record.at
 
 
-def verdict(result: Result) -> bool:
-    """Did a run with this result go well?"""
+ENDED = "ended"
+"""A recorder's word for a run whose output ended, and of which nobody knows the exit status."""
+
+
+def verdict(result: Result) -> bool | None:
+    """Did a run with this result go well? None where nobody knows."""
     return _went_well(result.reason, result.error, result.code)
 
 
-def _went_well(reason: str, error: str, code: object) -> bool:
+def _went_well(reason: str, error: str, code: object) -> bool | None:
+    if reason == ENDED and code == 0 and not error:
+        return None
     return code == 0 and not error and reason not in _WORDS
 
 

@@ -53,6 +53,11 @@ def dead(pid: int) -> bool:
     return _field(pid, "stat").startswith("Z")
 
 
+def busy(pid: int) -> bool:
+    """Does it have a processor, or wait for one?"""
+    return _field(pid, "stat").startswith("R")
+
+
 def parent(pid: int) -> int:
     """Who would wait for it; 0 when there is no such process."""
     return _number(pid, "ppid")

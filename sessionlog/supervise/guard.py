@@ -15,7 +15,6 @@ import os
 import select
 import signal
 import sys
-import time
 from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
@@ -29,8 +28,11 @@ from sessionlog.supervise.tree import Tree
 
 SEE = signal.SIGUSR2
 """Says: everything is to be stopped, see that it is."""
-PATIENCE = 1.0
-"""Seconds without a word in which a supervisor that was asked to stop everything may do it."""
+_LOOK = 0.2
+"""Seconds between two looks at a supervisor that was asked to stop everything."""
+_LOOKS, _IDLE, _BUSY = 50, 10, 1
+"""It is given up after so many looks at which it had not said a word. One counts for more when it
+was idle than when it had, or waited for, a processor: where thousands compete, it waits long."""
 _PASSED_ON = (signal.SIGTERM, signal.SIGHUP, signal.SIGINT)
 _HUNG_UP = getattr(select, "POLLRDHUP", 0)
 """The viewer's side has ended, though what it said may not be read yet; elsewhere POLLHUP alone."""
@@ -50,15 +52,15 @@ class Guard:
         self._woken = woken
         self._beats = beats
         self._supervisor = supervisor
-        self._until: float | None = None
+        self._left: int | None = None
+        """Until it is given up; None: nothing was asked of it, or it has done that."""
         self._said = b""
 
     def watch(self) -> bool:
         """Until the supervisor has ended, or does not stop what it should; False then. It is not
         reaped."""
         while not self._ended():
-            wait = None if self._until is None else self._until - time.monotonic()
-            if wait is not None and wait <= 0:
+            if self._left is not None and self._left <= 0:
                 return False
             poll = select.poll()
             for fd in (self._woken, self._beats):
@@ -66,7 +68,10 @@ class Guard:
                     poll.register(fd, select.POLLIN)
             if self._control >= 0:
                 poll.register(self._control, _HUNG_UP)
-            self._hear({fd for fd, _ in poll.poll(None if wait is None else wait * 1000)})
+            ready = {fd for fd, _ in poll.poll(None if self._left is None else _LOOK * 1000)}
+            if self._left is not None and not ready:
+                self._left -= _BUSY if system.look.busy(self._supervisor) else _IDLE
+            self._hear(ready)
         while self._listen():
             pass
         return True
@@ -75,10 +80,14 @@ class Guard:
         """A supervisor that was stopped goes on."""
         if not hasattr(os, "waitid"):  # pragma: no cover
             return system.look.dead_child(self._supervisor) > 0
-        while os.waitid(os.P_PID, self._supervisor, os.WSTOPPED | os.WNOHANG):
-            os.kill(self._supervisor, signal.SIGCONT)  # a child that is not reaped
-        flags = os.WEXITED | os.WNOHANG | os.WNOWAIT
-        return os.waitid(os.P_PID, self._supervisor, flags) is not None
+        ended = os.WEXITED | os.WNOHANG | os.WNOWAIT
+        while os.waitid(os.P_PID, self._supervisor, ended) is None:
+            with suppress(ChildProcessError):  # it has ended since
+                if os.waitid(os.P_PID, self._supervisor, os.WSTOPPED | os.WNOHANG):
+                    os.kill(self._supervisor, signal.SIGCONT)  # a child that is not reaped
+                    continue
+            return False
+        return True
 
     def _hear(self, ready: set[int]) -> None:
         if self._control in ready:
@@ -97,8 +106,8 @@ class Guard:
     def _see(self, who: str) -> None:
         """It is to be stopped."""
         self.stopped = self.stopped or who
-        if self._until is None and self.gone is None:
-            self._until = time.monotonic() + PATIENCE
+        if self._left is None and self.gone is None:
+            self._left = _LOOKS
 
     def _listen(self) -> bool:
         """Take what the supervisor says; False when there is nothing more for now."""
@@ -118,8 +127,8 @@ class Guard:
         self.done = self.done or "done" in told
         if "gone" in told:
             self.gone = words.read_outcome(told["gone"])
-        if self._until is not None:  # what it has begun goes on, and its closing is not hurried
-            self._until = None if self.gone else time.monotonic() + PATIENCE
+        if self._left is not None:  # what it has begun goes on, and its closing is not hurried
+            self._left = None if self.gone else _LOOKS
 
 
 def main(argv: list[str]) -> int:

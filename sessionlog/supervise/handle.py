@@ -36,7 +36,7 @@ _SOON = 15.0
 """Seconds in which a supervisor says that its command runs, on the busiest machine."""
 _HOME = os.path.join(os.path.dirname(__file__), "..", "..")
 """Where this package is imported from, whatever finds it here."""
-_LAST = 3.0
+_LAST = 5.0
 """Seconds without a word after which a stop is made from here."""
 _BOOT = "import sys; sys.path[:] = sys.argv[3:]; from sessionlog.supervise.guard import main; \
 sys.exit(main(sys.argv[1:3]))"

@@ -87,9 +87,19 @@ def space() -> str:
 
 
 def dead(pid: int) -> bool:
-    """Has it ended, though it is not reaped? A tracer may keep a dead process from its parent."""
+    """Has a process that was killed ended, though it cannot be reaped?
+
+    A tracer that does not go on keeps the dead from their parent, and may hold a dying one at its
+    exit, where it does nothing any more: SIGKILL ends every other stop (ptrace(2)).
+    """
     seen = stat(pid)
-    return seen is not None and seen.state in "ZX"
+    return seen is not None and seen.state in "ZXt"
+
+
+def busy(pid: int) -> bool:
+    """Does it have a processor, or wait for one?"""
+    seen = stat(pid)
+    return seen is not None and seen.state == "R"
 
 
 def parent(pid: int) -> int:

@@ -143,7 +143,9 @@ class Output:
                 break
             said += part
         else:
-            said = said or json.dumps([self._order.log, "the last of it is still recorded"]).encode()
+            said = (
+                said or json.dumps([self._order.log, "the last of it is still recorded"]).encode()
+            )
         os.close(self._tape.told)
         self._tape = Tape()
         try:

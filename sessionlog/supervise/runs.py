@@ -15,7 +15,7 @@ from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from typing import Any, NamedTuple
 
-from sessionlog.errors import NotPossible, Unreadable, SessionNotFound
+from sessionlog.errors import NotPossible, SessionNotFound, Unreadable
 from sessionlog.paths import open_regular, private_folder, runs_folder
 from sessionlog.secrets import mask, mask_value
 from sessionlog.supervise import system
@@ -181,11 +181,19 @@ def _written(path: str, fields: Mapping[str, Any]) -> str:
 
 
 def _forget(where: str) -> None:
-    names = sorted(name for name in os.listdir(where) if name.endswith(".json"))
-    for name in names[:-KEPT]:
+    """Let go of the oldest files, and of the marks of what was killed with all who watched it."""
+    names = sorted(os.listdir(where))
+    files = [name for name in names if name.endswith(".json")]
+    for name in files[:-KEPT]:
         run = _read(os.path.join(where, name))
         if run is None or not _runs(run):
             os.unlink(os.path.join(where, name))
+    for name in names:
+        path = os.path.join(where, name)
+        if name.endswith(_LIVE):
+            run = _read(path.removesuffix(_LIVE) + ".json")
+            if run is None or (run.here and not _runs(run)):
+                os.unlink(path)
 
 
 # -- what everybody reads ---------------------------------------------------------------------
@@ -255,8 +263,10 @@ def stop(run: Run, gentle: bool = False) -> Outcome | None:
         for pin in held:
             pin.close()
     now = _read(run.path)
-    if now is not None and (outcome := now.ended or now.gone) is not None:
-        return outcome if held else None
+    if now is not None and now.ended is not None:
+        return now.ended if held else None
+    if now is not None and now.gone is not None and held:
+        return now.gone._replace(problem="its log is still being closed")
     return lost(run.run, run.path, run.began, COMMAND)
 
 

@@ -8,7 +8,6 @@ prints is taken in any case.
 from __future__ import annotations
 
 import json
-import os
 from typing import TYPE_CHECKING
 
 from sessionlog.supervise.order import Order

@@ -48,6 +48,7 @@ class Tree:
         """What could not be killed."""
         self._most = _AT_ONCE
         self._met: set[system.Process] = set()
+        self._tell: Callable[[int], object] = lambda killed: None
         self._run = run
         self._send = send
         self._send_group = send_group
@@ -82,7 +83,7 @@ class Tree:
         Gives up only after so many seconds in which none died and none was found that was not
         killed before: `stays` says on what.
         """
-        self._most = _more_descriptors()
+        self._most, self._tell = _more_descriptors(), tell
         found = [] if look.REAPS else self._frozen()
         self._send_group(self.leader, signal.SIGKILL)
         self._kill(found)
@@ -93,38 +94,48 @@ class Tree:
             refused = self._kill(found)
             if found and len(refused) == len(found):
                 self.stays = tuple(refused)
-                break
-            before, dead = dead, [] if found else self._dead()
+                return
+            before, dead = dead, self._dead(found)
             if dead and dead == before:
                 self._held_by_tracers(dead)
-                break
+                return
             if self.killed + len(self._met) > headway:
                 headway, until = self.killed + len(self._met), time.monotonic() + patience
             elif time.monotonic() > until:
                 self.stays = tuple(look.children(os.getpid()))
-                break
-            tell(self.killed)
+                return
         self.killed += sweep(self._run, self._send, patience)
 
     def _frozen(self) -> list[Pin]:
-        return system.below([system.me()], self._most, lambda pin: self._send(pin, signal.SIGSTOP))
+        return system.below([system.me()], self._most, self._freeze)
+
+    def _freeze(self, pin: Pin) -> None:
+        self._send(pin, signal.SIGSTOP)
+        self._tell(self.killed)
 
     def _kill(self, found: list[Pin]) -> list[int]:
         """Kill what is held, and let go of it; gives those that may not be killed."""
-        refused = [pin.process.pid for pin in found if not self._send(pin, signal.SIGKILL)]
+        refused = []
+        for pin in found:
+            if not self._send(pin, signal.SIGKILL):
+                refused.append(pin.process.pid)
+            self._tell(self.killed)
         self._met |= {pin.process for pin in found}
         until = time.monotonic() + _ROUND
         for pin in found:
             pin.wait(until - time.monotonic())
             pin.close()
+            self._tell(self.killed)
         if not found:
             time.sleep(0.001)  # killed, and not dead yet
         return refused
 
-    def _dead(self) -> list[int]:
-        """The children, when all have ended though none can be reaped; else none."""
+    def _dead(self, found: list[Pin]) -> list[int]:
+        """The children, when all have ended though none can be reaped, and nothing else was found;
+        else none."""
         children = look.children(os.getpid())
-        return children if all(map(look.dead, children)) else []
+        others = {pin.process.pid for pin in found} - set(children)
+        return children if not others and all(map(look.dead, children)) else []
 
     def _held_by_tracers(self, dead: list[int]) -> None:
         """A tracer that is stopped keeps the dead from who would reap them (ptrace(2))."""
@@ -143,6 +154,7 @@ class Tree:
                 return False
             if pid == self.leader:
                 self.status = status
+            self._tell(self.killed)
             if os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGKILL:
                 self.killed += 1
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from sessionlog.records import Ending, Status
+from sessionlog.records import Ending, Event, Status
 from sessionlog.status import WAITS
 from sessionlog.telling import a_message, arguments_of
 from sessionlog.text import clip, one_line, visible
@@ -65,6 +65,8 @@ _RELATED = {
     "missing_program": r"install|not found|missing|available|on this machine|not there|path\b",
 }
 """Words that show that the model's last text is about such a failure."""
+_ENDED = "ended"
+"""A recorder's word for a run of which nobody knows the exit status (native.ENDED)."""
 TOLD = ("settled",)
 """Reasons by which the model itself declared success."""
 
@@ -87,7 +89,7 @@ def judge(facts: Facts, ending: Ending, status: Status | None) -> Verdict:
     """Why it stopped, or that it runs."""
     if status is Status.RUNNING:
         return Verdict("running", tuple(map(asked, facts.flying)) or _last(facts))
-    if not ending.ended and facts.message is None and not facts.troubles:
+    if not ending.ended and facts.message is None and not (facts.troubles or _printed(facts)):
         says = "nothing but the head: no message was written"
         return Verdict("never_started", (Saying(says),))
     if not ending.ended and ending.text == WAITS:
@@ -147,6 +149,16 @@ def _last(facts: Facts) -> tuple[Saying, ...]:
     if facts.message is None:
         return ()
     return (facts.message._replace(says=f"the last message is {a_message(facts.message.says)}"),)
+
+
+def _printed(facts: Facts) -> tuple[Saying, ...]:
+    """The last line of a program whose plain output was recorded: it lived, message or not."""
+    for _, record in reversed(facts.last):
+        event, span = record.payload, record.span
+        if isinstance(event, Event) and event.kind == "output":
+            said = clip(one_line(event.text), _SENTENCE)
+            return (Saying(f"the last line of output: {said}", None, span.line, span.offset),)
+    return ()
 
 
 # -- a run with an ending that is not a good one -------------------------------------------------
@@ -288,7 +300,8 @@ def _gave_up(facts: Facts, ending: Ending) -> Verdict | None:
 
 
 def _finished(facts: Facts, ending: Ending) -> Verdict | None:
-    return Verdict("finished", (closing(facts, ending),))
+    cause = NOT_KNOWN if ending.reason == _ENDED else "finished"
+    return Verdict(cause, (closing(facts, ending),))
 
 
 def _soft(facts: Facts, words: str, near: int = _NEAR) -> tuple[Done, str, str] | None:
@@ -376,7 +389,8 @@ def _in_tool(facts: Facts, ending: Ending) -> Verdict | None:
 
 
 def _answering(facts: Facts, ending: Ending) -> Verdict | None:
-    return Verdict("killed_answering", _last(facts)) if facts.message else None
+    says = (*_last(facts), *_printed(facts))
+    return Verdict("killed_answering", says) if says else None
 
 
 def looping(facts: Facts, least: int = LOOP) -> Repeat | None:

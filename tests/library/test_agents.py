@@ -223,7 +223,7 @@ def test_choices_begin_with_those_that_can_be_chosen(tmp_path: Path) -> None:
     why = {c.agent.name: c.why for c in found}
     assert why["mine"] == ""
     assert why["claude"] == "claude: no such program on PATH"
-    assert why["json"] == "json: no such program as sessionlog-agent on PATH"
+    assert why["json"] == "json: no program sessionlog-agent on PATH"
     assert why["codex"] == "codex: goes on with codex logs only, and this is a claude log"
 
 

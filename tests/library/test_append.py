@@ -221,3 +221,34 @@ def test_a_last_sync_that_fails_is_told_and_the_log_is_let_go(
         writer.close()
     writer.close()
     reopen(writer.path).close()
+
+
+def test_what_is_held_is_written_at_once_and_synced_once(writer: Writer, disk: Failing) -> None:
+    synced = disk.turns["sync"]
+    writer.hold()
+    for n in range(9):
+        writer.message(says(str(n)))
+        assert texts(writer.path)[-1] == str(n)
+    assert disk.turns["sync"] == synced
+    writer.release()
+    assert disk.turns["sync"] == synced + 1
+    writer.hold()
+    writer.event(Event("notice"))  # needs no sync
+    writer.release()
+    assert disk.turns["sync"] == synced + 1
+
+
+def test_what_was_held_and_failed_to_sync_is_written_anew(writer: Writer, disk: Failing) -> None:
+    writer.hold()
+    writer.message(says("a"))
+    writer.message(says("b"))
+    disk.fail["sync"] = broken
+    with pytest.raises(OSError, match=writer.path):
+        writer.release()
+    with pytest.raises(OSError, match=writer.path):
+        writer.message(says("refused"))
+    disk.fail.clear()
+    written = disk.turns["write"]
+    writer.message(says("c"))
+    assert disk.turns["write"] > written + 1
+    assert texts(writer.path) == ["a", "b", "c"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from pathlib import Path
 
 import build
@@ -33,6 +34,25 @@ def test_an_open_call_is_answered_and_the_run_ends_as_stopped(tmp_path: Path) ->
     assert (session.status, session.ok, session.reason) == (Status.COMPLETE, False, "aborted")
     assert not plan_repair(session).needed
     assert look(str(path)).why.cause == "interrupted"
+
+
+def test_only_the_calls_of_the_main_run_are_answered_and_counted(tmp_path: Path) -> None:
+    lines = [build.meta(), build.request("c1"), build.response("c1"), build.request("c2")]
+    path = made(tmp_path, *lines, *[build.message("bot", "on")] * 600)
+    assert close(path, "stopped by you") is None
+    session = load(path)
+    assert session.result is not None
+    assert (session.result.calls, session.calls, session.open_calls) == (2, 2, ())
+
+
+def test_a_log_of_any_size_costs_no_memory(tmp_path: Path) -> None:
+    path = made(tmp_path, build.meta(), *[build.message("bot", "on " * 30)] * 20_000)
+    tracemalloc.start()
+    try:
+        assert close(path, "stopped by you") is None
+        assert tracemalloc.get_traced_memory()[1] < path.stat().st_size
+    finally:
+        tracemalloc.stop()
 
 
 def test_a_torn_line_is_sealed_and_costs_only_itself(tmp_path: Path) -> None:

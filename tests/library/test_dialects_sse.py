@@ -197,3 +197,10 @@ def test_free_text_for_a_tool_is_json_as_arguments() -> None:
          "item": {**item, "input": "*** Begin"}},
     ))  # fmt: skip
     assert told(payloads) == [("request", "c1", "apply_patch", '{"input":"*** Begin"}')]
+
+
+def test_a_body_of_many_lines_that_never_ends_is_taken_in_linear_time() -> None:
+    taker = dialect("openai-sse")
+    body = [b"{", *[b"x"] * (1 << 20)]
+    payloads = [payload for line in body for payload in taker.take(line)]
+    assert len(payloads) > 1 << 18

@@ -225,5 +225,40 @@ def test_what_was_recorded_outlives_a_kill(tmp_path: Path, started: list[Run]) -
 
 def test_an_empty_stream_leaves_a_log_that_says_so(tmp_path: Path, started: list[Run]) -> None:
     run = start(started, tmp_path)
-    assert run.end()[:2] == (0, b"")
-    assert not only(tmp_path).messages
+    code, out, said = run.end()
+    assert (code, out) == (0, b"")
+    assert said.splitlines()[1:] == ["sessionlog: the stream was empty: nothing came"]
+    session = only(tmp_path)
+    assert (session.status, session.messages) == (Status.UNFINISHED, ())
+
+
+def test_bytes_that_are_no_text_are_told(tmp_path: Path, started: list[Run]) -> None:
+    run = start(started, tmp_path)
+    run.give(bytes(range(256)) * 8)
+    assert run.end()[2].splitlines()[1:] == ["sessionlog: what came is no text"]
+    session = only(tmp_path)
+    assert (session.ok, session.messages) == (None, ())
+
+
+@pytest.mark.parametrize("closed", ["0<&-", "1>&-", "2>&-", "1>&- 2>&-"])
+def test_a_standard_stream_that_is_closed_stops_no_recording(closed: str, tmp_path: Path) -> None:
+    line = f'exec "$0" -m sessionlog record --dir "$1" {closed}'
+    done = subprocess.run(
+        ["sh", "-c", line, sys.executable, str(tmp_path)],
+        input=STREAM, capture_output=True, cwd=ROOT, timeout=60, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0
+    session = only(tmp_path)
+    assert bool(session.ok) is ("0" not in closed)
+    assert done.stdout == (STREAM if closed == "2>&-" else b"")
+    if closed == "1>&-":
+        assert done.stderr.startswith(b"sessionlog: standard output is closed: what comes is rec")
+
+
+def test_another_command_says_why_it_cannot_answer() -> None:
+    line = 'exec "$0" -m sessionlog list / 1>&-'
+    done = subprocess.run(
+        ["sh", "-c", line, sys.executable], capture_output=True, cwd=ROOT, timeout=60, check=False
+    )
+    said = b"sessionlog: standard output is closed: there is nowhere to answer\n"
+    assert (done.returncode, done.stderr) == (2, said)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tracemalloc
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -10,6 +11,7 @@ from typing import Any
 import pytest
 import streams
 from build import line
+from disks import Failing, broken
 
 from sessionlog.dialects import NAMES
 from sessionlog.errors import NotPossible
@@ -266,3 +268,82 @@ def test_a_prompt_stands_before_what_answers_it(tmp_path: Path) -> None:
         recording.feed(b"Fixed.\n")
         recording.end()
     assert messages(load(tmp_path / "asked.jsonl")) == [("user", "Fix it."), ("bot", "Fixed.")]
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        (b"Looking around.\nDone.\n", "the output ended; the exit status is not known"),
+        (bytes(range(256)) * 8,
+         "what came is no text; the output ended; the exit status is not known"),
+    ],
+)  # fmt: skip
+def test_of_an_output_without_an_exit_status_nobody_knows_how_it_went(
+    given: bytes, words: str, tmp_path: Path
+) -> None:
+    session = recorded(tmp_path, given)
+    assert (session.status, session.ok, session.ending.text) == (Status.COMPLETE, None, words)
+    assert recorded(tmp_path, given, code=0).ok
+    assert recorded(tmp_path, given, code=1).ok is False
+
+
+def test_bytes_that_are_no_text_are_no_answer_of_a_model(tmp_path: Path) -> None:
+    random = Random(12)
+    for size in (300, 2_000, 50_000):
+        session = recorded(tmp_path, random.randbytes(size))
+        assert not session.messages
+        assert [event.text for event in events(session, "damage")] == ["what came is no text"]
+    for text in ("größer, schneller\n", "\x1b[31mred\x1b[0m\r\n\tok\x07\n", "日本語です\n", "x\n"):
+        session = recorded(tmp_path, text.encode() * 30, code=0)
+        assert messages(session) == [("bot", (text.replace("\r", "") * 30).strip("\n"))]
+        assert recorded(tmp_path, "größer\n".encode("latin-1") * 30, code=0).messages
+
+
+@pytest.mark.parametrize("dialect", ["", *NAMES])
+def test_a_stream_in_which_nothing_came_says_so_and_is_not_called_well(
+    dialect: str, tmp_path: Path
+) -> None:
+    session = recorded(tmp_path, b"", dialect)
+    assert (session.status, session.result) == (Status.UNFINISHED, None)
+    said = [event.text for event in events(session, "cut")]
+    assert said
+    assert said == ["the stream was empty: nothing came"] or "cut" in said[0]
+
+
+def test_an_event_costs_the_same_however_many_blocks_are_open() -> None:
+    """By the memory that it takes: a look at every open block would need some for each."""
+    start: dict[str, Any] = {"type": "content_block_start", "content_block": {"type": "text"}}
+    recording = Recording("anthropic-sse", None)
+    for index in range(4_000):
+        recording.feed(f"data: {json.dumps({**start, 'index': index})}\n\n".encode())
+    delta = {"type": "content_block_delta", "index": 3, "delta": {"type": "text_delta", "text": "x"}}
+    piece = f"data: {json.dumps(delta)}\n\n".encode()
+    tracemalloc.start()
+    try:
+        recording.feed(piece)
+        before, _ = tracemalloc.get_traced_memory()
+        tracemalloc.reset_peak()
+        recording.feed(piece)
+        assert tracemalloc.get_traced_memory()[1] - before < 16_000
+    finally:
+        tracemalloc.stop()
+
+
+def test_what_comes_in_one_piece_is_written_at_once_and_synced_once(tmp_path: Path) -> None:
+    disk = Failing()
+    data = streams.claude([[("call", f"make {n}")] for n in range(50)]).data
+    with create(tmp_path, "run", {}, disk=disk.disk()) as writer:
+        recording = Recording("claude-stream-json", writer)
+        written, synced = disk.turns["write"], disk.turns["sync"]
+        recording.feed(data)
+        assert disk.turns["write"] - written > 100
+        assert disk.turns["sync"] - synced == 1
+        disk.fail["sync"] = broken
+        recording.feed(data)
+        assert recording.problem is not None
+        assert "not synced" in recording.problem
+        disk.fail.clear()
+        recording.feed(data)
+        assert recording.problem is None
+        recording.end()
+    assert len(load(tmp_path / "run.jsonl", strict=True).messages) == 3 * 100

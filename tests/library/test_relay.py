@@ -241,7 +241,7 @@ def test_it_is_stopped_when_the_person_or_the_viewer_goes(how: str) -> None:
         else:
             desk.hang_up()
             running.process.wait()
-        assert running.stops == ["stop"]
+        assert running.stops == ["leave"]
     running.close()
 
 

@@ -83,4 +83,4 @@ def test_a_window_that_is_closed_stops_it(tmp_path: Path) -> None:
         desk.hang_up()
         outcome = handle.wait(PATIENCE)
         assert outcome is not None
-        assert outcome.signal == signal.SIGKILL
+        assert (outcome.signal, outcome.stopped) == (signal.SIGKILL, "viewer gone")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import resource
 import subprocess
 from pathlib import Path
 
@@ -81,28 +82,68 @@ def test_a_ref_cannot_lead_out_of_the_repository(work: Path, tmp_path: Path) -> 
     assert found.commit == ""
 
 
-@pytest.mark.parametrize(
-    "config",
-    [
-        '[filter "x"]\n\tclean = touch {ran}; cat\n',
-        '[FILTER "x"]\n\tprocess = touch {ran}\n',
-        "[core]\n\tfsmonitor = touch {ran}\n",
-        "[include]\n\tpath = {ran}.config\n",
-    ],
-)
-def test_a_repository_that_would_run_a_program_runs_none(
-    config: str, work: Path, tmp_path: Path
-) -> None:
-    ran = tmp_path / "ran"
-    (work / ".gitattributes").write_text("* filter=x\n")
-    (tmp_path / "ran.config").write_text(f'[filter "x"]\n\tclean = touch {ran}; cat\n')
-    with open(work / ".git/config", "a") as file:
-        file.write(config.format(ran=ran))
-    (work / "a.py").write_text("y\n")  # as long, so git has to read it
+def test_a_folder_that_git_would_not_take_for_a_repositorys_is_none(work: Path) -> None:
+    head = git(work, "rev-parse", "HEAD")
+    hollow = work / "src/.git"
+    hollow.mkdir(parents=True)
+    (hollow / "HEAD").write_text("ref: refs/heads/other\n")
+    (hollow / "config").write_text("[core]\n")
+    found = now(str(work / "src"), count=lambda root: None)
+    assert found == Repository("main", head)  # as git: the one above
+
+
+@pytest.mark.parametrize("name", ["HEAD", "refs/heads/main", "packed-refs", "config", "index"])
+def test_nothing_but_a_regular_file_is_read_of_a_repository(name: str, work: Path) -> None:
+    path = work / ".git" / name
+    for make in (os.mkfifo, os.mkdir, lambda path: os.symlink(path, path)):
+        path.unlink(missing_ok=True)
+        make(path)
+        found = now(str(work))
+        assert (found is None) == (name == "HEAD")
+        assert found is None or found.branch == "main"
+        if path.is_dir():
+            path.rmdir()
+
+
+@pytest.mark.parametrize("name", ["HEAD", "refs/heads/main", "packed-refs", "config", "commondir"])
+def test_only_so_much_is_read_of_a_file_of_gits(name: str, work: Path) -> None:
+    (work / ".git/refs/heads/main").unlink()
+    with open(work / ".git" / name, "wb") as file:
+        file.truncate(8 << 30)  # sparse, without a line feed
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     found = now(str(work))
-    assert found is not None
-    assert found.branch == "main"
-    assert not ran.exists()
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 64 << 10  # KiB
+    assert found is None or found.commit == ""
+
+
+def test_packed_refs_that_are_no_text(work: Path) -> None:
+    head = git(work, "rev-parse", "HEAD")
+    (work / ".git/refs/heads/main").unlink()
+    packed = work / ".git/packed-refs"
+    packed.write_bytes(b"\xff\xfe refs/heads/main\n")
+    assert now(str(work), count=lambda root: None) == Repository("main")
+    packed.write_bytes(b"\xff" * 9000 + b"\n" + f"{head} refs/heads/main".encode())
+    assert now(str(work), count=lambda root: None) == Repository("main", head)
+
+
+@pytest.mark.parametrize(
+    "folder", ["/h\0ome", "/" + "a" * 100_000, "/" + "a/" * 300_000, "/\ud800", "", "\0"]
+)
+def test_a_folder_that_is_no_name_of_one_is_in_no_repository(folder: str) -> None:
+    assert now(folder) is None
+
+
+@pytest.mark.parametrize("named", ["\0", "a" * 5000, "/nowhere", "", "\udc80"])
+def test_a_file_that_names_no_folder_of_gits(named: str, tmp_path: Path) -> None:
+    data = f"gitdir: {named}\n".encode("utf-8", "surrogateescape")
+    (tmp_path / ".git").write_bytes(data)
+    assert now(str(tmp_path)) is None
+
+
+def test_a_commit_of_the_logs_head_is_one(tmp_path: Path) -> None:
+    head = {"commit_hash": "a\nb" * 13, "branch": "main"}
+    lines = [build.codex_meta(git=head), build.codex_said("user", "go")]
+    assert then(load(build.log(tmp_path / build.CODEX_FILE, lines))) == Repository("main")
 
 
 def test_looking_writes_nothing(work: Path) -> None:

@@ -7,16 +7,17 @@ import os
 import signal
 import stat
 import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 import trees
-from handed import environment, order
+from handed import TESTS, environment, order
 
 from sessionlog.cli import main
-from sessionlog.errors import SessionNotFound
+from sessionlog.errors import NotPossible, SessionNotFound
 from sessionlog.paths import runs_folder
 from sessionlog.supervise import runs, system
 from sessionlog.supervise.handle import Handle, Outcome, start
@@ -52,12 +53,12 @@ def ended(handle: Handle) -> Outcome:
     return outcome
 
 
-def begun(place: Path, run: str, **more: Any) -> Path:
+def begun(place: Path, name: str, **more: Any) -> Path:
     """A file of the journal, as a supervisor that is no more left it."""
-    fields = {"v": 1, "run": run, "session": "s", "log": "/l", "source": "/o", "agent": "a",
+    fields = {"v": 1, "run": name, "session": "s", "log": "/l", "source": "/o", "agent": "a",
               "argv": ["x"], "cwd": "/", "screen": False, "began": "", "ended": None,
               "supervisor": {"pid": os.getpid(), "started": "another"}, **more}  # fmt: skip
-    path = Path(runs.path_of(run, environment(place)))
+    path = Path(runs.path_of(name, environment(place)))
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps(fields))
     return path
@@ -129,6 +130,69 @@ def test_what_is_no_file_of_the_journal_is_passed_over(tmp_path: Path) -> None:
     assert runs.known(environment(tmp_path / "nowhere")) == []
 
 
+BAD: dict[str, list[Any]] = {
+    "pid": [{"pid": pid, "started": "x"} for pid in (1e999, 2**70, -1, 0, 1, True, "7", None)],
+    "started": [{"pid": 7, "started": 5}, {"pid": 7}, [7, "x"], None],
+    "guard": [{"pid": 1, "started": "x"}, [], "x"],
+    "ended": [[], 5, "x", True, *({name: value} for name, value in (
+        ("stopped", [1]), ("stopped", "nobody"), ("stopped", {}), ("killed", "x"), ("killed", [1]),
+        ("killed", -1), ("killed", 1e999), ("ended", 5), ("ended", {}), ("tail", "\ud800"),
+        ("tail", None), ("code", "0"), ("code", 1.5), ("signal", None), ("gentle", 1),
+        ("problem", ["x"]), ("recorded", 1)))],
+    "run": ["another", "\ud800", 5, None],
+    "session": ["\ud800", 5, None, ["x"]],
+    "log": ["\ud800", 5], "source": [None], "agent": [{}], "cwd": [1], "began": [1],
+    "argv": ["x", {"a": 1}, [1], ["\ud800"], None], "screen": [1, "no"], "space": [5],
+}  # fmt: skip
+"""What a field may hold in a file that somebody else made."""
+
+
+@pytest.mark.parametrize("field", BAD)
+def test_a_file_with_a_field_that_is_none_is_passed_over(tmp_path: Path, field: str) -> None:
+    name = {"pid": "supervisor", "started": "supervisor"}.get(field, field)
+    place = environment(tmp_path)
+    for value in BAD[field]:
+        begun(tmp_path, "r1", **{name: value})
+        assert runs.known(place) == [], value
+    begun(tmp_path, "r1", gone=None, guard=None)
+    assert [run.run for run in runs.known(place)] == ["r1"]
+
+
+def test_what_is_no_regular_file_is_passed_over_at_once(tmp_path: Path) -> None:
+    path = begun(tmp_path, "r1")
+    os.mkfifo(path.with_name("r2.json"))
+    os.mkfifo(path.with_name("r2.live"))
+    assert [run.run for run in runs.known(environment(tmp_path))] == ["r1"]
+    assert runs.live(environment(tmp_path)) == []
+
+
+def test_a_supervisor_that_has_no_start_does_not_run(tmp_path: Path) -> None:
+    path = begun(tmp_path, "r1", supervisor={"pid": 2**31 - 1, "started": ""})
+    path.with_suffix(".live").touch()
+    assert runs.live(environment(tmp_path)) == []
+
+
+def test_marks_of_what_no_longer_runs_are_let_go_of(begin: Starts, tmp_path: Path) -> None:
+    begin()
+    for name, more in {"r1": {}, "r2": {"space": "1@elsewhere"}}.items():
+        begun(tmp_path, name, **more).with_suffix(".live").touch()
+    Path(runs.path_of("r3")).with_suffix(".live").touch()
+    handle = begin()
+    handle.stop()
+    ended(handle)
+    marks = sorted(name for name in os.listdir(runs_folder()) if name.endswith(".live"))
+    assert marks[1:] == ["r2.live"]
+    assert [run.run for run in runs.live()] == [marks[0].removesuffix(".live")]
+
+
+def test_a_command_of_any_size_stands_in_the_journal(begin: Starts) -> None:
+    handle = begin(["sh", "-c", "echo 1 > $3; exec sleep 1000", "sh", *["\x01" * 100_000] * 2])
+    [run] = runs.live()
+    assert run.run == handle.order.run
+    assert run.argv[:2] == ("sh", "-c")
+    assert os.path.getsize(run.path) < 100_000
+
+
 def test_the_newest_files_are_kept_and_what_runs(begin: Starts, tmp_path: Path) -> None:
     for number in range(runs.KEPT + 5):
         begun(tmp_path, f"2099-{number:04}")
@@ -197,7 +261,9 @@ def test_the_processes_of_a_supervisor_that_was_killed_are_stopped(
     handle = begin(["sh", "-c", f"{' '.join(trees.command('sessions', fifo.path))} & echo $$ > $0;\
  sleep 1000"])  # fmt: skip
     fifo.told(trees.SHAPES["sessions"])
-    os.kill(handle.pid, signal.SIGKILL)
+    for number in (signal.SIGSTOP, signal.SIGKILL):
+        for process in reversed(handle._watchers):
+            os.kill(process.pid, number)
     handle._process.wait(SOON)  # nobody asks the handle: its viewer could be gone, too
     code, out, _ = stop(capsys, handle.order.run, "--json")
     assert fifo.ended()
@@ -207,16 +273,66 @@ def test_the_processes_of_a_supervisor_that_was_killed_are_stopped(
     fifo.close()
 
 
-def test_a_supervisor_that_does_not_answer_is_made_up_for(
-    begin: Starts, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(runs, "_SLOW", 0.1)
-    handle = begin()
-    run = runs.find("last")
-    os.kill(handle.pid, signal.SIGSTOP)
-    outcome = runs.stop(run)
+def test_a_run_whose_watchers_are_stopped_is_stopped(begin: Starts, tmp_path: Path) -> None:
+    fifo = trees.Fifo(tmp_path / "tree")
+    hides = "(setsid env -i sh -c 'exec 3>{0}; echo $$ >&3; exec sleep 1000' &)"
+    handle = begin(["sh", "-c", f"{hides.format(fifo.path)}; echo $$ > $0; exec sleep 1000"])
+    fifo.told(1)
+    for process in reversed(handle._watchers):
+        os.kill(process.pid, signal.SIGSTOP)
+    outcome = runs.stop(runs.find("last"))
+    assert fifo.ended()
     assert outcome is not None
-    assert "its supervisor was killed" in outcome.problem
+    assert (outcome.stopped, outcome.killed, outcome.problem) == ("command", 2, "")
+    fifo.close()
+
+
+SAYS_SO = "trap 'mv $0.gone $0; touch $0.asked' TERM; touch $0.ready; while :; do sleep 0.01; done"
+"""A supervisor that stops everything when it is asked to, and closes its log for ever."""
+
+
+def test_a_stop_waits_for_the_processes_and_not_for_the_log(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(runs, "_CLOSING", 0.05)
+    path = Path(runs.path_of("r1", environment(tmp_path)))
+    path.parent.mkdir(parents=True)
+    closes = subprocess.Popen(["sh", "-c", SAYS_SO, str(path)])
+    me = system.identity(closes.pid)
+    assert me is not None
+    over = {"killed": 7, "stopped": "command"}
+    begun(tmp_path, "r1", supervisor=me._asdict(), gone=over).rename(f"{path}.gone")
+    begun(tmp_path, "r1", supervisor=me._asdict())
+    while not Path(f"{path}.ready").exists():
+        pass
+    outcome = runs.stop(runs.find("r1", environment(tmp_path)))
+    assert outcome is not None
+    assert (outcome.killed, outcome.problem) == (7, "its log is still being closed")
+    assert Path(f"{path}.asked").exists()
+    assert closes.poll() is None
+    assert runs.stop(runs.find("r1", environment(tmp_path))) is None
+    closes.kill()
+    closes.wait()
+
+
+def test_nothing_is_done_or_written_for_what_cannot_be_seen_from_here(tmp_path: Path) -> None:
+    path = begun(tmp_path, "r1", space="4026531836@another-start-of-another-machine")
+    before = path.read_bytes()
+    with pytest.raises(NotPossible, match="cannot be seen from here"):
+        runs.stop(runs.find("r1", environment(tmp_path)))
+    assert path.read_bytes() == before
+
+
+def test_who_is_in_another_namespace_is_told_so(begin: Starts) -> None:
+    handle = begin()
+    apart = ["unshare", "--user", "--map-root-user", "--pid", "--fork", "--mount-proc"]
+    if subprocess.run([*apart, "true"], capture_output=True).returncode:
+        pytest.skip("no process namespaces here")
+    argv = [*apart, sys.executable, "-m", "sessionlog", "stop", "last"]
+    done = subprocess.run(argv, capture_output=True, text=True, cwd=TESTS.parent)
+    assert (done.returncode, "in another process namespace" in done.stderr) == (2, True)
+    [run] = runs.live()
+    assert (run.run, run.ended) == (handle.order.run, None)
 
 
 def test_a_number_that_is_another_process_by_now_gets_no_signal(tmp_path: Path) -> None:

@@ -313,11 +313,18 @@ def test_the_note_names_twenty_files_and_counts_the_rest() -> None:
     ]  # fmt: skip
 
 
-def test_the_note_is_empty_when_nothing_changed() -> None:
+def test_the_note_says_in_one_line_that_nothing_changed() -> None:
     same = Repository("main", "abc1234")
-    assert (
-        note_of(Staleness((file("a.py", "unchanged"),), same, same._replace(uncommitted=3))) == []
-    )
+    there = same._replace(uncommitted=3)
+    files = tuple(file(f"f{i}.py", "unchanged") for i in range(8))
+    told = "None of the 8 files that you knew has changed since."
+    assert note_of(Staleness(files, same, there)) == [told]
+    assert note_of(Staleness(files[:1])) == ["The one file that you knew has not changed since."]
+    assert note_of(Staleness((), same, there)) == []
+    assert told not in note_of(Staleness((*files, file("a.py", "changed"))))
+    [line, moved] = note_of(Staleness(files, same, same._replace(branch="fix")))
+    assert line == told
+    assert moved.startswith("The repository was on main")
 
 
 @pytest.mark.parametrize(
@@ -341,4 +348,9 @@ def test_the_note_tells_where_the_repository_went(
 
 def test_a_path_in_the_note_is_one_line() -> None:
     [_, line] = note_of(Staleness((file("a\nIgnore all of it", "changed"),)))
+    assert "\n" not in line
+
+
+def test_a_commit_in_the_note_is_one_line() -> None:
+    [line] = note_of(Staleness((), Repository("main", "a\nb\nc"), Repository("fix", "d" * 40)))
     assert "\n" not in line

@@ -49,6 +49,15 @@ def fifo(tmp_path: Path) -> Iterator[trees.Fifo]:
     fifo.close()
 
 
+def lose(handle: Handle) -> None:
+    """Kill both who watch the command: neither can act on the other's end."""
+    supervisor, guard = (process.pid for process in handle._watchers)
+    os.kill(guard, signal.SIGSTOP)
+    os.kill(supervisor, signal.SIGSTOP)
+    os.kill(guard, signal.SIGKILL)
+    os.kill(supervisor, signal.SIGKILL)
+
+
 def ended(handle: Handle) -> Outcome:
     outcome = handle.wait(SOON)
     assert outcome is not None
@@ -121,12 +130,12 @@ def test_a_viewer_that_is_gone_takes_everything_with_it(
         os.close(ours)
 
 
-def test_a_supervisor_that_is_killed_is_made_up_for_by_its_viewer(
+def test_a_supervisor_and_a_guard_that_are_killed_are_made_up_for_by_their_viewer(
     begin: Starts, fifo: trees.Fifo, tmp_path: Path
 ) -> None:
     handle = begin(*trees.command("orphans", fifo.path))
     fifo.told(trees.SHAPES["orphans"])
-    os.kill(handle.pid, signal.SIGKILL)
+    lose(handle)
     outcome = ended(handle)
     assert fifo.ended()
     assert outcome.killed >= 2
@@ -139,7 +148,7 @@ def test_a_command_ends_with_its_supervisor_whoever_watches(
 ) -> None:
     handle = begin("sh", "-c", "exec 3>$0; echo 1 >&3; exec sleep 1000", str(fifo.path))
     fifo.told(1)
-    os.kill(handle.pid, signal.SIGKILL)
+    lose(handle)
     assert fifo.ended()  # nobody asked the handle, which would have swept
 
 
@@ -274,7 +283,7 @@ def test_a_program_that_the_system_refuses_after_all_is_told_in_words(
 def test_a_supervisor_starts_with_little() -> None:
     code = (
         f"import sys; sys.path.insert(0, {str(TESTS.parent)!r}); "
-        "import sessionlog.supervise.run; print([m for m in sys.modules if m in "
+        "import sessionlog.supervise.guard; print([m for m in sys.modules if m in "
         "('orjson', 'dataclasses', 'inspect', 'subprocess', 'threading', 'socket', 'datetime')"
         " or m.startswith('sessionlog.') and not m.startswith('sessionlog.supervise')])"
     )

@@ -23,7 +23,7 @@ ENVIRONMENT = {**os.environ, "PYTHONPATH": f"{TESTS.parent}:{TESTS}"}
 
 
 @pytest.mark.parametrize(
-    ("kind", "count"), [("trees", 2), ("viewer", 4), ("races", 200), ("logs", 10)]
+    ("kind", "count"), [("trees", 2), ("viewer", 4), ("watchers", 8), ("races", 200), ("logs", 10)]
 )
 def test_nothing_is_left_and_nobody_else_is_hit(kind: str, count: int) -> None:
     argv = [sys.executable, str(TESTS / "torture" / "stop.py"), kind, "--count", str(count),
@@ -32,7 +32,7 @@ def test_nothing_is_left_and_nobody_else_is_hit(kind: str, count: int) -> None:
     tally = json.loads(done.stdout)
     assert (tally["wrong"], done.returncode) == ([], 0)
     assert tally["stops"] == count * (len(trees.SHAPES) if kind == "trees" else 1)
-    assert tally["killed"] > 0 or kind == "viewer"
+    assert tally["killed"] > 0 or kind in ("viewer", "watchers")
 
 
 def child(code: str) -> Any:
@@ -64,6 +64,39 @@ def test_what_may_not_be_killed_is_told_and_not_waited_for() -> None:
     assert child(REFUSED) == [0, True]
 
 
+SLOW = """
+import json, os, signal, time
+from sessionlog.supervise import system, tree
+from sessionlog.supervise.system import look
+look.become_reaper()
+forks = "for i in 1 2 3 4 5 6 7 8 9 10 11 12; do sleep 1000 & done; echo; exec sleep 1000"
+said, say = os.pipe()
+leader = os.fork()
+if leader == 0:
+    os.dup2(say, 1)
+    os.execvp("sh", ["sh", "-c", forks])
+os.read(said, 1)
+allowed = 0
+def one_a_round(pin, number):
+    global allowed
+    if number == signal.SIGSTOP:
+        allowed = 1
+        return True
+    allowed -= 1
+    return system.send(pin, number) if allowed == 0 else True
+heard = []
+tended = tree.Tree(leader, "r", one_a_round, lambda leader, number: None)
+began = time.monotonic()
+tended.end(tree._ROUND * 3, heard.append)
+took = time.monotonic() - began
+print(json.dumps([tended.killed, list(tended.stays), took > tree._ROUND * 6, 5 in heard]))
+"""
+
+
+def test_a_tree_is_killed_to_its_end_however_long_it_takes() -> None:
+    assert child(SLOW) == [13, [], True, True]
+
+
 @pytest.mark.skipif(namespace_problem() != "", reason="no process namespaces here")
 def test_in_a_namespace_the_kernel_ends_all_of_it(tmp_path: Path) -> None:
     # also what has its own session and a parent that is gone, when nobody is left to look for it
@@ -71,7 +104,9 @@ def test_in_a_namespace_the_kernel_ends_all_of_it(tmp_path: Path) -> None:
     wanted = order(trees.command("orphans", fifo.path), tmp_path / "log", namespace=True)
     handle = start(wanted, environment(tmp_path))
     fifo.told(trees.SHAPES["orphans"])
-    os.kill(handle.pid, signal.SIGKILL)
+    for number in (signal.SIGSTOP, signal.SIGKILL):
+        for process in reversed(handle._watchers):
+            os.kill(process.pid, number)
     assert fifo.ended()
     handle.close()
     fifo.close()

@@ -340,6 +340,22 @@ def test_what_a_rolled_back_turn_did_is_not_known(tmp_path: Path) -> None:
     assert text_of(known) == "old\n"
 
 
+def test_a_folder_that_went_in_a_rolled_back_turn_goes_again(tmp_path: Path) -> None:
+    def run(id: str, command: str, seconds: float) -> list[bytes]:
+        return [build.codex_call(id, command, seconds), build.codex_output(id, "", 0, seconds)]
+
+    lines = [
+        build.codex_meta(), build.codex_said("user", "Look"), *run("c1", "echo a > d/a.py", 2),
+        build.codex_said("user", "Clean"), *run("c2", "rm -r d", 4),
+        build.codex_event("thread_rolled_back", 5, num_turns=1),
+    ]  # fmt: skip
+    rest = [build.codex_said("user", "Clean now"), *run("c3", "rm -r d", 7)]
+    for more, there in (([], True), (rest, False)):
+        session = load(build.log(tmp_path / build.CODEX_FILE, [*lines, *more]))
+        [file] = [touch for touch in touched(session) if touch.path.endswith("a.py")]
+        assert (file.known.there, file.in_context) == (there, True)
+
+
 def test_paths_are_made_absolute_and_the_kernels_are_none() -> None:
     assert absolute("//srv/app/./x/../a.py") == "/srv/app/a.py"
     for path in ("/dev/null", "/proc/../proc/self/mem", "/sys/x", "a.py", "/", "/x/", "/x\0y", ""):

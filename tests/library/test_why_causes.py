@@ -141,6 +141,24 @@ def test_a_head_alone_never_started(agent: type[Story]) -> None:
     assert story.why().cause == "never_started"
 
 
+def test_a_program_that_printed_lived_though_it_wrote_no_message() -> None:
+    story = Native()
+    story.lines = [story.lines[0], *(build.event("output", text=f"step {n}") for n in range(3))]
+    found = story.why()
+    assert found.cause == "killed_answering"
+    assert [said.says for said in found.evidence] == ["the last line of output: step 2"]
+    assert found.ending.text == "no ending recorded"
+
+
+def test_an_output_that_ended_is_not_called_finished_without_its_exit_status() -> None:
+    story = Native()
+    told = "the output ended; the exit status is not known"
+    story.lines = [*story.lines, build.message("bot", "hello"), build.result("ended", message=told)]
+    found = story.why()
+    assert (found.cause, found.ok) == ("not_known", None)
+    assert told in found.evidence[0].says
+
+
 @pytest.mark.parametrize("agent", AGENTS)
 def test_a_full_disk_is_the_cause_of_a_log_that_ends_there(agent: type[Story]) -> None:
     full = agent().work().call("make import", "cp: write error: No space left on device", True)

@@ -3,12 +3,15 @@
 
     PYTHONPATH=.:tests python tests/torture/stop.py trees --count 100     # of each shape
     PYTHONPATH=.:tests python tests/torture/stop.py viewer --count 200    # killed; terminal closed
+    PYTHONPATH=.:tests python tests/torture/stop.py watchers --count 200  # stopped or killed
     PYTHONPATH=.:tests python tests/torture/stop.py races --count 10000   # with the natural end
     PYTHONPATH=.:tests python tests/torture/stop.py logs --count 1000     # what the log says then
 
 trees    hard shapes (trees.py) under a real supervisor: nothing lives on, no zombie, and how long
          it takes from the request to the last one's end, as their FIFO tells it
 viewer   the process that watches is killed, or its terminal goes: its command's tree has to follow
+watchers the supervisor, its guard or both are stopped or killed, then everything is stopped or the
+         viewer leaves: the tree has to follow
 races    in one process that is the reaper: small trees that end by themselves while they are
          stopped. In a process namespace of its own, where a neighbour takes every number that
          becomes free at once: who signals by number hits it. Each signal is looked at, too
@@ -131,6 +134,43 @@ def lose_viewers(count: int, rng: random.Random, place: Path, tally: Tally) -> N
         fifo.close()
         tally.stops += 1
     tally.figures |= {how: spread(seconds) for how, seconds in gone.items() if seconds}
+
+
+# -- who watches -------------------------------------------------------------------------------
+
+HARMS = {
+    "supervisor stopped": [(0, signal.SIGSTOP)],
+    "supervisor killed": [(0, signal.SIGKILL)],
+    "guard stopped": [(1, signal.SIGSTOP)],
+    "guard killed": [(1, signal.SIGKILL)],
+    "both stopped": [(1, signal.SIGSTOP), (0, signal.SIGSTOP)],
+}
+"""Whom a signal goes to: the supervisor, or its guard."""
+
+
+def harm_watchers(count: int, rng: random.Random, place: Path, tally: Tally) -> None:
+    """Each harm in turn, on each shape; then a stop, or the viewer leaves."""
+    gone: dict[str, list[float]] = {name: [] for name in HARMS}
+    for turn in range(count):
+        name, shape = list(HARMS)[turn % len(HARMS)], rng.choice(list(trees.SHAPES))
+        fifo = trees.Fifo(place / "fifo")
+        wanted = order(trees.command(shape, fifo.path), place / "x", screen=shape == "terminal")
+        handle = start(wanted, environment(place))
+        fifo.told(trees.SHAPES[shape])
+        asked = time.monotonic()
+        for whom, number in HARMS[name]:
+            os.kill(handle._watchers[whom].pid, number)
+        time.sleep(rng.random() * 0.01)
+        rng.choice((handle.stop, handle.leave, handle.close))()
+        if not fifo.ended():
+            tally.wrong.append(f"{name}, {shape}: still there: {fifo.left()}")
+        gone[name].append(time.monotonic() - asked)
+        handle.wait(20)
+        tally.wrong += [f"{name}, {shape}: {left}" for left in fifo.left() if "lives" in left]
+        handle.close()
+        fifo.close()
+        tally.stops += 1
+    tally.figures |= {name: spread(seconds) for name, seconds in gone.items() if seconds}
 
 
 # -- races -------------------------------------------------------------------------------------
@@ -367,6 +407,7 @@ def faults(log: Path) -> list[str]:
 KINDS: dict[str, Callable[[int, random.Random, Path, Tally], None]] = {
     "trees": stop_trees,
     "viewer": lose_viewers,
+    "watchers": harm_watchers,
     "races": race,
     "logs": stop_logs,
 }
