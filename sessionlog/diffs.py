@@ -22,7 +22,7 @@ _OLD = ("old_string", "oldText", "old_str", "oldString", "old_text", "search")
 _NEW = ("new_string", "newText", "new_str", "newString", "new_text", "replace", "new_source")
 _WHOLE = ("content", "file_text", "insert_text", "contents")
 _PATHS = ("file_path", "path", "filePath", "notebook_path", "filename", "target_file", "file")
-_HUNK = re.compile(r"^@@ -(\d+)(?:,\d+)? \+(\d+)(?:,\d+)? @@ ?(.*)")
+_HUNK = re.compile(r"^@@ -(\d{1,9})(?:,\d+)? \+(\d{1,9})(?:,\d+)? @@ ?(.*)")
 _FILE = re.compile(r"^\*\*\* (Update|Add|Delete) File: (.*)")
 
 

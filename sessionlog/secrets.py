@@ -127,10 +127,11 @@ _SET = (
 _ENDS = r"""\s"'`\\…"""
 _SIGNS = r"&|;<>(){}\[\],"  # inside of a value, but not its end
 _GIVEN = rf"(?:[^{_ENDS}{_SIGNS}]|[{_SIGNS}](?=[^{_ENDS}])){{8,}}+(?!…)"
-_NO_SECRETS = "NAME ID ARN PATH FILE DIR URL URI REGION VERSION COUNT LENGTH TYPE MANAGER".split()
-_SECRET_SET = rf"SECRETS?(?:_(?!(?:{'|'.join(_NO_SECRETS)})[=_])[A-Z0-9]+)*"
+_NO_SECRETS = "NAME|ID|ARN|PATH|FILE|DIR|URL|URI|REGION|VERSION|COUNT|LENGTH|TYPE|MANAGER"
+_SECRET_SET = rf"SECRETS?(?:_(?!(?:{_NO_SECRETS})[=_])[A-Z0-9]+)*"
 _TOKEN_SET = r"TOKEN(?<!EOS_TOKEN)(?<!BOS_TOKEN)(?<!PAD_TOKEN)(?<!UNK_TOKEN)(?<!MASK_TOKEN)"
-_STRONG_KEYS = "API ACCESS SECRET PRIVATE AUTH ACCOUNT SERVICE ENCRYPTION SIGNING MASTER".split()
+_STRONG_KEYS = ("API", "ACCESS", "SECRET", "PRIVATE", "AUTH", "ACCOUNT", "SERVICE", "ENCRYPTION",
+                "SIGNING", "MASTER")  # fmt: skip
 _KEY_SET = f"KEY(?:{'|'.join(f'(?<={name}_KEY)|(?<={name}KEY)' for name in _STRONG_KEYS)})"
 # Keys of tables and caches are no secrets: of any other name a plain word stays.
 _OTHER_KEY_SET = (

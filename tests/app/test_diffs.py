@@ -95,3 +95,8 @@ def test_an_apply_patch_adds_moves_and_deletes() -> None:
 )
 def test_a_broken_patch_raises_nothing(text: str) -> None:
     assert all(isinstance(diff, FileDiff) for diff in [*patched(text), *unified(text)])
+
+
+def test_a_line_number_that_is_no_number_of_a_line_raises_nothing() -> None:
+    found = unified(f"--- a\n+++ b\n@@ -{'9' * 5000} +1 @@\n-x\n+y\n@@ -1 +1 @@\n-x\n+y\n")
+    assert counts(found) == (1, 1)

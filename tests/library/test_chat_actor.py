@@ -191,7 +191,10 @@ ANSWERED = {"role": "tool", "tool_call_id": "c1", "content": TEXT}
             [{"role": "assistant", "content": [{"type": "text", "text": "x"}]}],
         ),
         ({"role": "assistant", "content": {"type": "tool_use", "input": {}}}, []),
-        ({"role": "user", "content": [{"type": "tool_use", "input": {}}, *gave("z")["content"]]}, []),
+        (
+            {"role": "user", "content": [{"type": "tool_use", "input": {}}, *gave("z")["content"]]},
+            [],
+        ),
     ],
 )
 def test_what_stands_beside_a_call_that_nothing_names_stays(

@@ -316,7 +316,11 @@ def test_an_event_costs_the_same_however_many_blocks_are_open() -> None:
     recording = Recording("anthropic-sse", None)
     for index in range(4_000):
         recording.feed(f"data: {json.dumps({**start, 'index': index})}\n\n".encode())
-    delta = {"type": "content_block_delta", "index": 3, "delta": {"type": "text_delta", "text": "x"}}
+    delta = {
+        "type": "content_block_delta",
+        "index": 3,
+        "delta": {"type": "text_delta", "text": "x"},
+    }
     piece = f"data: {json.dumps(delta)}\n\n".encode()
     tracemalloc.start()
     try:
