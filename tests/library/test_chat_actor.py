@@ -76,6 +76,18 @@ USER = {"role": "user", "content": "go"}
             {"role": "function", "name": "sh", "content": TEXT},
         ),
         (
+            {"role": "assistant", "function_call": {"id": "t1", "name": "sh", "arguments": "{}"}},
+            {"role": "tool", "tool_call_id": "t1", "content": TEXT},
+        ),
+        (
+            {"role": "assistant", "parts": [{"type": "tool_use", "id": "t1", "name": "sh"}]},
+            closing("t1"),
+        ),
+        (
+            {"role": None, "type": "tool_call", "id": "t1", "name": "sh", "arguments": "{}"},
+            {"type": "tool_result", "name": "sh", "id": "t1", "result": TEXT, "is_error": True},
+        ),
+        (
             {"type": "tool_call", "function": {"name": "sh"}, "arguments": "{}"},
             {"type": "tool_result", "name": "sh", "result": TEXT, "is_error": True},
         ),
@@ -267,7 +279,12 @@ def test_a_whole_conversation_on_a_line_is_refused(tmp_path: Path) -> None:
     path = made(tmp_path, {"messages": [USER, use("a")]})
     with pytest.raises(NotPossible, match="whole conversation"):
         repair(path)
+    path = made(tmp_path, USER, use("a"), {"messages": [USER, use("b")]})
+    with pytest.raises(NotPossible, match="whole conversation"):
+        repair(path)
     assert os.listdir(tmp_path) == [path.name]
+    call = {"type": "tool_call", "id": "a", "name": "send", "arguments": {"messages": []}}
+    whole(load(repair(made(tmp_path, call, USER))))
 
 
 FOLDER = os.environ.get("SESSIONLOG_CASES", "")

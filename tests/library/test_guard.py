@@ -148,6 +148,16 @@ def test_a_supervisor_that_hangs_is_killed_and_made_up_for(begin: Starts, fifo: 
     assert (outcome.stopped, outcome.killed >= 2) == ("person", True)
 
 
+def test_a_viewer_that_is_gone_is_missed_though_the_supervisor_hangs(
+    begin: Starts, fifo: trees.Fifo
+) -> None:
+    handle = begin()
+    with traced(handle.pid):
+        handle.leave()
+        assert fifo.ended()
+        assert ended(handle).stopped == "viewer gone"
+
+
 def test_when_neither_does_it_the_viewer_does(
     begin: Starts, fifo: trees.Fifo, monkeypatch: pytest.MonkeyPatch
 ) -> None:

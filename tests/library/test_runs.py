@@ -287,7 +287,7 @@ def test_a_run_whose_watchers_are_stopped_is_stopped(begin: Starts, tmp_path: Pa
     fifo.close()
 
 
-SAYS_SO = "trap 'mv $0.gone $0; touch $0.asked' TERM; touch $0.ready; while :; do sleep 0.01; done"
+SAYS_SO = "trap 'touch $0.asked; mv $0.gone $0' TERM; touch $0.ready; while :; do sleep 0.01; done"
 """A supervisor that stops everything when it is asked to, and closes its log for ever."""
 
 
