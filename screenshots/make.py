@@ -119,6 +119,8 @@ def home_of(folder: Path) -> Iterator[None]:
         written(work / f"internal/billing/{name}.go", "" if changed else AS_LEFT, 7 * changed)
     written(work / ".github/workflows/test.yml", "go-version: 1.23\n", 0)
     written(work / ".git/HEAD", "ref: refs/heads/pgx5\n", 0)
+    for name in ("objects", "refs"):  # without them it is no repository
+        (work / ".git" / name).mkdir(exist_ok=True)
     written(home / "config/sessionlog/agents.toml", AGENT, 0)
     written(home / "bin/zot", "#!/bin/sh\n", 0).chmod(0o755)
     os.environ.update(HOME=str(home), PATH=str(home / "bin"), XDG_CONFIG_HOME=str(home / "config"))

@@ -20,6 +20,10 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from itertools import groupby
 
+from sessionlog.edits import Edit as Edit
+from sessionlog.edits import Edits as Edits
+from sessionlog.edits import Insert as Insert
+from sessionlog.edits import ordered
 from sessionlog.formats.base import Fate
 from sessionlog.pairing import Pairing
 from sessionlog.records import (
@@ -44,55 +48,6 @@ _Held = tuple[int, Record, Message]
 _NAMELESS = "a call with neither id nor name, which nothing can answer"
 _HERE = -1
 """The place of a result that stands where it belongs."""
-
-
-@dataclass(frozen=True, slots=True)
-class Insert:
-    """A line that goes in: a closing line, or a copy of a record that stands elsewhere."""
-
-    n: int
-    """Message number that orders lines at one place: the request's, or the line's own."""
-    fate: Fate
-    span: Span
-    """The record it is made from: the request's for a closing line."""
-    call: OpenCall | None = None
-    at: str = ""
-    """RFC 3339: time of a closing line, that of the record it goes behind."""
-    results: tuple[int, ...] | None = None
-    """Which results of the span's line it holds, counted from 0 there; None: the line as it is."""
-    rest: bool = False
-    """Does it hold what else is on that line?"""
-    without: tuple[int, ...] = ()
-    """Which calls of the span's line it lacks, counted from 0 there."""
-    own: int = 0
-    """Message number of its first result, where it moved here."""
-
-
-@dataclass(frozen=True, slots=True)
-class Edit:
-    """At byte `offset` of the source, `removed` bytes are left out and lines go in."""
-
-    offset: int
-    removed: int = 0
-    lines: tuple[Insert, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Edits:
-    """Everything that tells a new log from the first `end` bytes of its source."""
-
-    end: int
-    messages: int
-    """How many the new log holds, closing lines included."""
-    closed: tuple[OpenCall, ...] = ()
-    moved: tuple[int, ...] = ()
-    orphans: tuple[OrphanResult, ...] = ()
-    dropped: tuple[Damage, ...] = ()
-    nameless: tuple[Damage, ...] = ()
-    """Open calls that no line can answer: left out, and told as damage."""
-    edits: tuple[Edit, ...] = ()
-    blobs: frozenset[str] = frozenset()
-    """Hex digests of the pictures that the taken messages name."""
 
 
 class _Planned:
@@ -230,7 +185,7 @@ class Mend:
     _orphans: list[OrphanResult] = field(default_factory=list)
     _blobs: set[str] = field(default_factory=set)
     _tangled: set[int] = field(default_factory=set)
-    """Places of answers that ids alone do not tell apart: see `_ordered`."""
+    """Places of answers that ids alone do not tell apart: see `edits.ordered`."""
 
     def take(self, unit: Sequence[Record]) -> None:
         """The records of the next JSON object."""
@@ -279,7 +234,7 @@ class Mend:
             nameless=tuple(Damage(call.span, _NAMELESS) for call in nameless),
             edits=tuple(
                 Edit(
-                    at, removed.get(at, 0), _ordered(self._inserts.get(at, ()), at in self._tangled)
+                    at, removed.get(at, 0), ordered(self._inserts.get(at, ()), at in self._tangled)
                 )
                 for at in places
             ),
@@ -431,23 +386,6 @@ class Mend:
     def _insert(self, place: int | None, line: Insert) -> None:
         assert place is not None  # every call has its place once its turn is over
         self._inserts.setdefault(place, []).append(line)
-
-
-def _ordered(lines: Iterable[Insert], tangled: bool) -> tuple[Insert, ...]:
-    """The lines of one place in the order of the requests that they answer.
-
-    Where answers might be taken for another call's, moved results keep their own order and
-    closing lines come last, the latest request's first: so each finds the call it had.
-    """
-    if not tangled:
-        return tuple(sorted(lines, key=lambda line: line.n))
-    return tuple(sorted(lines, key=_untangled))
-
-
-def _untangled(line: Insert) -> tuple[int, int]:
-    if line.fate is Fate.MOVED:
-        return 0, line.own
-    return (1, -line.n) if line.fate is Fate.ADDED else (2, line.n)
 
 
 def _kind(record: Record, message: Message) -> str:

@@ -17,10 +17,9 @@ from sessionlog.dialects.guess import Guess
 from sessionlog.dialects.lines import Line, Lines
 from sessionlog.dialects.plain import Plain
 from sessionlog.dialects.table import dialect as dialect_named
-from sessionlog.formats.native import ENDED
 from sessionlog.masked import masked, masked_cut
 from sessionlog.recorder import Recorder
-from sessionlog.records import Activity, Event, Message, Payload, Result
+from sessionlog.records import ENDED, Activity, Event, Message, Payload, Result
 from sessionlog.secrets import mask
 from sessionlog.writer import Writer
 

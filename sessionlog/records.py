@@ -164,6 +164,10 @@ class Event(NamedTuple):
     extra: Mapping[str, Any] = NOTHING
 
 
+ENDED = "ended"
+"""A recorder's word for a run whose output ended, and of which nobody knows the exit status."""
+
+
 class Result(NamedTuple):
     """How a run ended, in the log's own words. Native: written once, closes the file."""
 

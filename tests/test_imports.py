@@ -13,7 +13,7 @@ ROOT = Path(__file__).parent.parent
 FLOORS = [
     "append commands conversation crew density dialects dialects.lines diffs displays errors "
     "formats framing hit index keypress matching notice outflow pace plainshell records "
-    "seal secrets sieve spread supervise supervise.elsewhere supervise.linux supervise.order "
+    "seal secrets sieve spread steps supervise supervise.elsewhere supervise.linux supervise.order "
     "terminal text through why why.errors why.prose",
     "acts agent alarm answers branch codec errorline family figures formats.tokens pairing "
     "paths query status stopline supervise.system usage",
@@ -22,7 +22,7 @@ FLOORS = [
     "shellfiles splice stats_page stream supervise.birth supervise.tree telling why.failures",
     "agents demo.night dialects.blocks dialects.plain dialects.table formats.base outcome "
     "supervise.place supervise.runs uncommitted why.facts",
-    "life supervise.beside",
+    "edits life supervise.beside",
     "writer",
     "compare contrast demo dialects.guess dialects.sse dialects.text filecalls "
     "formats.chat_actor formats.claude_blocks formats.claude_usage formats.codex_items "

@@ -186,11 +186,6 @@ class Handing:
         words = f"stopped {run.agent}: {killed} killed in {took(time.monotonic() - began)}"
         post(messages.Came(partial(self._warn, words)))
 
-    def stop_all(self) -> None:
-        """The program is left: nothing that it started goes on."""
-        for hand in self._live:
-            hand.handle.stop()
-
     def _warn(self, words: str) -> None:
         self._at.status.answer("")  # what was going on is over
         self._at.status.warn(visible(words))

@@ -30,6 +30,7 @@ from sessionlog.formats.base import (
 )
 from sessionlog.formats.native_actor import NativeActor
 from sessionlog.records import (
+    ENDED,
     Activity,
     Ending,
     Entry,
@@ -237,10 +238,6 @@ def _started(meta: Meta, stem: str, record: Record) -> str:
         if meta.forked_from or record.at[:19] < made[:19]:
             return made
     return record.at
-
-
-ENDED = "ended"
-"""A recorder's word for a run whose output ended, and of which nobody knows the exit status."""
 
 
 def verdict(result: Result) -> bool | None:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from sessionlog.records import Ending, Event, Status
+from sessionlog.records import ENDED, Ending, Event, Status
 from sessionlog.status import WAITS
 from sessionlog.telling import a_message, arguments_of
 from sessionlog.text import clip, one_line, visible
@@ -65,8 +65,6 @@ _RELATED = {
     "missing_program": r"install|not found|missing|available|on this machine|not there|path\b",
 }
 """Words that show that the model's last text is about such a failure."""
-_ENDED = "ended"
-"""A recorder's word for a run of which nobody knows the exit status (native.ENDED)."""
 TOLD = ("settled",)
 """Reasons by which the model itself declared success."""
 
@@ -300,7 +298,7 @@ def _gave_up(facts: Facts, ending: Ending) -> Verdict | None:
 
 
 def _finished(facts: Facts, ending: Ending) -> Verdict | None:
-    cause = NOT_KNOWN if ending.reason == _ENDED else "finished"
+    cause = NOT_KNOWN if ending.reason == ENDED else "finished"
     return Verdict(cause, (closing(facts, ending),))
 
 
