@@ -227,7 +227,9 @@ def _numbers(strip: Strip, messages: int, offsets: list[int]) -> list[int | None
 
 
 def _is_lost(row: Row, edits: Edits) -> bool:
-    """Damaged bytes, or a line (an ending) that is left out."""
+    """Damaged bytes, a line (an ending) that is left out, or a call that nothing can answer."""
+    if row.sort == "call":
+        return any(damage.span.offset == row.place[0] for damage in edits.nameless)
     if row.sort != "end" and row.damage is None:
         return False
     if row.place[0] >= edits.end:

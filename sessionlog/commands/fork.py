@@ -37,6 +37,7 @@ def run(options: argparse.Namespace) -> int:
     answer = {
         "source": source, "at": plan.at, "path": path, "id": id_of(path, plan),
         "messages": plan.messages, "closed": closed(plan.closed),
+        "dropped": [shown.of_damage(damage) for damage in plan.dropped],
     }  # fmt: skip
     nothing = f"would write {plan.path}: {plan.messages} messages"
     say([shown.json_line(answer)] if options.json else made(answer, nothing))
