@@ -42,8 +42,6 @@ class _Hand:
 
     handed: Handed
     handle: Handle
-    stopping: float = 0.0
-    """When it was asked to stop, by the monotonic clock; 0.0: it was not."""
 
 
 class Handing:
@@ -155,7 +153,6 @@ class Handing:
         if hand is not None:
             how = "interrupted, killed in 2s if it does not end" if gently else "killing …"
             self._at.status.answer(f"{visible(hand.handed.order.agent)}: {how}")
-            hand.stopping = time.monotonic()
             (hand.handle.stop_gently if gently else hand.handle.stop)()
             return
         run = self._elsewhere(entry) if entry is not None else None

@@ -125,9 +125,11 @@ def _note(
 ) -> Iterator[Line]:
     """The user's last turn, in the log or on the command line."""
     sign, tint = _MARKS["+"] if resume.told else ((" ", ""), "surface")
-    where = "" if resume.told else " on its command line"
+    what = "what the agent is told" if resume.told else "what the agent is told on its command line"
+    if resume.untold:
+        what = "its command has no place for this: tell it yourself"
     n = shown.next if resume.told else None
-    row = Row((0, 0), "told", "user", f"what the agent is told{where}:", "user", n=n)
+    row = Row((0, 0), "told", "user", f"{what}:", "user", n=n)
     for line in lines_of(row, Look(columns, clock)):
         yield Line([sign, *line.left[1:]], line.right, tint)
     texts = wrap(visible(resume.note, newlines=True), columns.width - _INDENT - 2, _NOTE)

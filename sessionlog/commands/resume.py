@@ -77,6 +77,8 @@ def _tell(plan: Resume, as_json: bool) -> None:
     say([f"  missing: {visible(what)}" for what in plan.missing])
     for file in plan.changed_files:
         say([f"  {file.how}: {visible(file.shown)}"])
+    if plan.untold:
+        say(["  the command has no place for what it should know; tell it yourself:"])
     if plan.note not in plan.argv:
         say([visible(plan.note, newlines=True)])
 

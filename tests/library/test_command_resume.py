@@ -174,3 +174,17 @@ def test_a_log_in_which_nothing_was_said_cannot_be_gone_on_with(place: Path) -> 
     done = resume(place)
     assert done.returncode == 2
     assert "nothing was said in it" in done.stderr
+
+
+def test_a_command_without_a_place_for_the_note_is_said_to_have_none(place: Path) -> None:
+    head = {"timestamp": build.at(), "type": "session_meta",
+            "payload": {"id": "s1", "cwd": str(place)}}  # fmt: skip
+    (place / "logs" / f"{ID}.jsonl").unlink()
+    build.log(place / "logs" / "rollout-x-s1.jsonl", [build.line(head)])
+    mine(place, "")
+    config = place / "config" / "sessionlog" / "agents.toml"
+    config.write_text('[agents.mine]\nargv = ["true", "{id}"]\n')
+    done = resume(place, "--dry-run")
+    assert done.returncode == 0
+    assert "no place for what it should know; tell it yourself" in done.stdout
+    assert "You go on with an earlier session" in done.stdout
