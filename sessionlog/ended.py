@@ -13,6 +13,7 @@ _LINES = 3
 _STOPPED = {
     "person": "stopped by you", "command": "stopped by `sessionlog stop`",
     "viewer gone": "stopped: nobody watched it any more",
+    "unwatched": "stopped: what watched it was killed",
 }  # fmt: skip
 
 
@@ -47,6 +48,8 @@ def _how(outcome: Outcome) -> str:
         return _STOPPED.get(outcome.stopped, "stopped") + gentle
     if outcome.signal:
         return f"was killed by {_signal(outcome.signal)}"
+    if outcome.code is None:
+        return "ended, nobody knows how,"
     return "ended well" if outcome.code == 0 else f"failed with exit status {outcome.code}"
 
 

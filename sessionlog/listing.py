@@ -134,10 +134,16 @@ def with_life(entries: list[Entry]) -> list[Entry]:
     witness, beside = Witness(open_ended), _journal()
     return [
         e if e.status in (None, Status.COMPLETE)
-        else e._replace(status=Status.RUNNING) if _lives(e, witness)
+        else _running(e) if _lives(e, witness)
         else beside(e)
         for e in entries
     ]  # fmt: skip
+
+
+def _running(entry: Entry) -> Entry:
+    """The row of a run that goes on."""
+    stop = "has begun" if entry.stop == WAITS else entry.stop
+    return entry._replace(status=Status.RUNNING, stop=stop)
 
 
 def _journal() -> Callable[[Entry], Entry]:
@@ -190,7 +196,7 @@ def _row(path: str, fd: int, closely: bool) -> Entry:
     ending = form.ending(ends.newest_first())
     meta = described.meta
     updated = ends.updated() or _mtime(seen)
-    if not ending.ended and waits(meta, described.started, updated):
+    if not ending.ended and waits(meta, described.started, next(ends.newest_first(), None)):
         ending = ending._replace(text=WAITS)
     return Entry(
         id=meta.id,

@@ -33,7 +33,8 @@ _WORDS = 500
 EMPTY = "the stream was empty: nothing came"
 _STOPS = {
     "stopped": INTERRUPTED,
-    "viewer gone": "Interrupted: the screen that had started it was gone.",
+    "viewer gone": "Interrupted: what had started it was gone.",
+    "unwatched": "Interrupted: what watched it was killed.",
 }
 """What a log says of each way to be ended by somebody else."""
 

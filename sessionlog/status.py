@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
-from sessionlog.records import Ending, Meta, Status
+from sessionlog.records import Ending, Message, Meta, Record, Status
 
 WAITS = "not gone on with yet"
 """How a log stands that was made from another, and holds nothing of its own."""
 
+BROKE_OFF = "the stream that was recorded broke off"
+"""The evidence of a recorded stream's end without its own ending."""
 
-def waits(meta: Meta, started: str, updated: str) -> bool:
-    """Was the log made from another, and is its last record no younger than it? What it was told
-    to go on with (in the same second) is no going on. Times are RFC 3339, in UTC."""
+
+def waits(meta: Meta, started: str, last: Record | None) -> bool:
+    """Was the log made from another, and is its last record older than it? What it was told to go
+    on with, in the second in which it was made, is no going on. Times are RFC 3339, in UTC."""
     made = meta.forked_from is not None or bool(meta.resumed_from)
-    return made and bool(started and updated) and updated[:19] <= started[:19]
+    if not made or not started or last is None or not last.at:
+        return False
+    told = isinstance(last.payload, Message) and last.payload.type == "user"
+    return last.at[:19] < started[:19] or (told and last.at[:19] == started[:19])
 
 
 def judge(ending: Ending, *, torn: bool, alive: bool) -> Status:

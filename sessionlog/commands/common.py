@@ -89,5 +89,7 @@ def made(answer: dict[str, Any], nothing: str) -> Iterable[str]:
         yield f"  closed: message {call['n']}, {visible(call['tool'])} {visible(call['call_id'])}"
     for n in answer.get("moved", ()):
         yield f"  moved: the result in message {n}, to its call"
+    for orphan in answer.get("orphans", ()):
+        yield f"  left out: the result in message {orphan['n']}: its call is nowhere before it"
     for damage in answer.get("dropped", ()):
         yield f"  left out: line {damage['line']}, {damage['length']} bytes: {damage['why']}"

@@ -38,6 +38,7 @@ def run(options: argparse.Namespace) -> int:
         "source": source, "at": plan.at, "path": path, "id": id_of(path, plan),
         "messages": plan.messages, "closed": closed(plan.closed),
         "dropped": [shown.of_damage(damage) for damage in plan.dropped],
+        "orphans": [{"n": o.n, "call_id": o.call_id} for o in plan.orphans],
     }  # fmt: skip
     nothing = f"would write {plan.path}: {plan.messages} messages"
     say([shown.json_line(answer)] if options.json else made(answer, nothing))

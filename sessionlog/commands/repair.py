@@ -28,6 +28,7 @@ def run(options: argparse.Namespace) -> int:
         "source": source, "path": path, "id": id_of(path, plan) if plan.needed else None,
         "closed": closed(plan.closed), "moved": list(plan.moved),
         "dropped": [shown.of_damage(damage) for damage in plan.dropped],
+        "orphans": [{"n": o.n, "call_id": o.call_id} for o in plan.orphans],
     }  # fmt: skip
     nothing = f"would write {plan.path}" if plan.needed else "nothing to repair; nothing written"
     say([shown.json_line(answer)] if options.json else made(answer, nothing))

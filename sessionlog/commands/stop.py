@@ -9,12 +9,13 @@ from sessionlog import shown
 from sessionlog.commands.common import DONE, say
 from sessionlog.errors import NotPossible
 from sessionlog.supervise import runs
-from sessionlog.supervise.order import COMMAND, PERSON, VIEWER_GONE, Outcome
+from sessionlog.supervise.order import COMMAND, PERSON, UNWATCHED, VIEWER_GONE, Outcome
 from sessionlog.text import visible
 
 _WHO = {
     COMMAND: "stopped by `sessionlog stop`",
     PERSON: "stopped by a person",
+    UNWATCHED: "stopped because what watched it was killed",
     VIEWER_GONE: "stopped because its viewer went away",
 }
 _KILL = 9

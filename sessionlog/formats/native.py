@@ -50,6 +50,7 @@ from sessionlog.records import (
     Tokens,
     Usage,
 )
+from sessionlog.status import BROKE_OFF
 
 KINDS = ("meta", "message", "event", "result", "reset")
 _ID = re.compile(r"\d{8}-\d{6}(-\d+)?$")
@@ -159,7 +160,11 @@ class Native:
                 return _ended(payload)
             if len(seen) < 400:
                 seen.append(record)
-        return standing(seen)
+        cut = seen[0].payload if seen else None
+        ending = standing(seen)
+        if isinstance(cut, Event) and cut.kind == "cut" and cut.text:
+            return ending._replace(text=cut.text, evidence=BROKE_OFF)
+        return ending
 
     def classify(self, data: bytes) -> int:
         """By the first bytes, as the engine and our writer order the keys; else by decoding."""

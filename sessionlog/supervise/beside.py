@@ -74,6 +74,9 @@ def _told(run: Run, outcome: Outcome, ended: datetime) -> Beside:
     if outcome.stopped == "viewer gone":
         how = f"{agent} was stopped at {clock}, when its viewer went away, {killed}"
         return Beside(how, f"{agent} stopped, its viewer went away", True)
+    if outcome.stopped == "unwatched":
+        how = f"{agent} was stopped at {clock}, what watched it was killed"
+        return Beside(how, f"{agent} stopped, what watched it was killed", True)
     if outcome.stopped:
         how = f"{agent} was stopped from here at {clock}, {killed}"
         return Beside(how, f"{agent} stopped from here", True)

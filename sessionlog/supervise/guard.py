@@ -21,7 +21,7 @@ from typing import Any
 
 from sessionlog.supervise import order as words
 from sessionlog.supervise import run, system
-from sessionlog.supervise.order import COMMAND, PERSON, VIEWER_GONE, Order, Outcome
+from sessionlog.supervise.order import COMMAND, PERSON, UNWATCHED, VIEWER_GONE, Order, Outcome
 from sessionlog.supervise.output import Tape
 from sessionlog.supervise.system import Process
 from sessionlog.supervise.tree import Tree
@@ -201,7 +201,7 @@ def _end(order: Order, guard: Guard, supervisor: int, control: int) -> None:
     else:
         killed = tree.killed - (tree.status == signal.SIGKILL)
         outcome = Outcome(
-            stopped=guard.stopped, killed=killed, left_over=0 if guard.stopped else killed,
+            stopped=guard.stopped or UNWATCHED, killed=killed,
             began=began, ended=words.stamp(), problem=run.staying(tree.stays),
         )  # fmt: skip
         told.viewer(gone=killed)

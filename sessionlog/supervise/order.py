@@ -20,6 +20,8 @@ STOP, GENTLE = b"stop", b"gentle"
 """What the viewer says, a line each."""
 PERSON, VIEWER_GONE, COMMAND = "person", "viewer gone", "command"
 """Who stopped a run: a person at the viewer; nobody, the viewer went away; `sessionlog stop`."""
+UNWATCHED = "unwatched"
+"""Nobody: its supervisor or its guard was killed, and the other one ended it."""
 TAIL = 8 << 10
 """Bytes that are kept of what a program without a terminal printed last."""
 
@@ -136,7 +138,7 @@ def read_outcome(fields: Any) -> Outcome:
                 raise ValueError(f"{name}: neither true nor false")
         else:
             number(value)
-    if known.get("stopped", "") not in ("", PERSON, VIEWER_GONE, COMMAND):
+    if known.get("stopped", "") not in ("", PERSON, VIEWER_GONE, COMMAND, UNWATCHED):
         raise ValueError("stopped: by nobody that is known")
     tail = known.get("tail", "").encode("utf-8", "surrogateescape")
     return Outcome(**{**known, "tail": tail})

@@ -16,7 +16,16 @@ from contextlib import suppress
 
 from sessionlog.supervise import birth, system
 from sessionlog.supervise import order as words
-from sessionlog.supervise.order import COMMAND, GENTLE, PERSON, STOP, VIEWER_GONE, Order, Outcome
+from sessionlog.supervise.order import (
+    COMMAND,
+    GENTLE,
+    PERSON,
+    STOP,
+    UNWATCHED,
+    VIEWER_GONE,
+    Order,
+    Outcome,
+)
 from sessionlog.supervise.output import Output, Tape
 from sessionlog.supervise.system import Process
 from sessionlog.supervise.tree import Tree
@@ -33,7 +42,7 @@ HOW = {
     PERSON: "stopped by a person",
     VIEWER_GONE: "stopped: the viewer went away",
     COMMAND: "stopped by `sessionlog stop`",
-    "": "stopped: its supervisor was killed",
+    UNWATCHED: "stopped: what watched it was killed",
 }
 """By whom a run was stopped, as its log says it."""
 
@@ -117,7 +126,8 @@ class Supervisor:
                 elif number == _GENTLY:
                     self._stop_gently(COMMAND)
                 elif number == _GUARD_GONE:
-                    self._at_once, self._problem = True, "its guard was killed"
+                    self._stop(UNWATCHED)
+                    self._problem = "its guard was killed"
         if self._control in ready:
             said = _read(self._control)
             if not said:
@@ -141,7 +151,8 @@ class Supervisor:
 
     def close(self, outcome: Outcome) -> Outcome:
         """Close what it printed and the log it wrote; nothing of it runs any more."""
-        how = {"": "", VIEWER_GONE: VIEWER_GONE}.get(self.stopped, "stopped")
+        named = {"": "", VIEWER_GONE: VIEWER_GONE, UNWATCHED: UNWATCHED}
+        how = named.get(self.stopped, "stopped")
         self.output.close(how, outcome.code)
         problems = [outcome.problem, self.output.problem]
         if self.stopped:
@@ -192,7 +203,7 @@ def close_log(order: Order, stopped: str) -> str:
         return ""
     from sessionlog import closing
 
-    return closing.close(order.log, HOW[stopped]) or ""
+    return closing.close(order.log, HOW.get(stopped, HOW[UNWATCHED])) or ""
 
 
 def wakeup(*numbers: int) -> int:

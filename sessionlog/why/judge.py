@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from sessionlog.records import ENDED, Ending, Event, Status
-from sessionlog.status import WAITS
+from sessionlog.status import BROKE_OFF, WAITS
 from sessionlog.telling import a_message, arguments_of
 from sessionlog.text import clip, one_line, visible
 from sessionlog.why import errors, failures, prose, work
@@ -90,6 +90,8 @@ def judge(facts: Facts, ending: Ending, status: Status | None) -> Verdict:
     if not ending.ended and facts.message is None and not (facts.troubles or _printed(facts)):
         says = "nothing but the head: no message was written"
         return Verdict("never_started", (Saying(says),))
+    if ending.evidence == BROKE_OFF and (not facts.message or facts.message.says == "user"):
+        return Verdict(NOT_KNOWN, (closing(facts, ending),))  # nothing came of it
     if not ending.ended and ending.text == WAITS:
         return Verdict("never_started", (Saying(WAITS),))
     rules = _CUT_OFF if not ending.ended else _BAD if ending.ok is False else _GOOD
@@ -102,6 +104,8 @@ def judge(facts: Facts, ending: Ending, status: Status | None) -> Verdict:
 def with_beside(verdict: Verdict, beside: Beside) -> Verdict:
     """The verdict on a log without an ending, with the end of its run that stands beside it."""
     said = Saying(beside.says)
+    if verdict.cause == "never_started":  # it did: what the log says of that is of its parent
+        verdict = Verdict(NOT_KNOWN)
     if beside.stopped:
         return Verdict("interrupted", (said, *verdict.evidence))
     if beside.failed:  # it failed, and said why in its output alone

@@ -75,8 +75,8 @@ def look(
     try:
         described = form.describe(path, _oldest_first(log), _newest_first(log))
         ending = form.ending(_newest_first(log))
-        updated = next((r.at for r in _newest_first(log) if r.at), "")
-        if not ending.ended and waits(described.meta, described.started, updated):
+        last = next(_newest_first(log), None)
+        if not ending.ended and waits(described.meta, described.started, last):
             ending = ending._replace(text=WAITS)
         alive = None if ending.ended else _writer(log, described.meta.id)
         status = judge(ending, torn=_is_torn(log), alive=alive is not None)

@@ -156,8 +156,8 @@ def _interrupt(why: Why) -> tuple[str, str]:
     words = one_line(why.ending.text)
     words = words if "interrupt" in words.lower() else "interrupted"
     done, last = why.facts.last_call, why.facts.message
-    if done and last and why.facts.result and last.says == "user" and last.offset > done.offset:
-        done = None  # a prompt came after it: it is not what was interrupted
+    if done and last and why.facts.result and last.offset > done.offset:
+        done = None  # something was said after it: it is not what was interrupted
     return words[:1].upper() + words[
         1:
     ], f"inside {_call(done.call)}" if done and done.failed else ""

@@ -127,3 +127,50 @@ def test_a_log_that_was_made_and_not_gone_on_with_never_started(tmp_path: Path) 
         why = look(str(path)).why
         assert (why.cause, headline(why)) == ("never_started", ("Not gone on with yet", ""))
         assert glance(str(path)).stop == "not gone on with yet"
+
+
+def test_what_an_agent_wrote_in_the_second_of_its_start_is_going_on(tmp_path: Path) -> None:
+    source = build.log(tmp_path / "20261127-220000.jsonl", [
+        build.meta(), build.message("user", "go"), build.message("bot", "so"),
+    ])  # fmt: skip
+    new = fork(source, 2, now=LAST.replace(hour=23))
+    with new.open("ab") as file:
+        file.write(build.message("user", "Go on.", 3602))
+    assert glance(str(new)).stop == "not gone on with yet"
+    with new.open("ab") as file:
+        file.write(build.message("bot", "I looked.", 3602.5))
+    assert glance(str(new)).stop != "not gone on with yet"
+
+
+def test_a_log_whose_run_lives_is_not_said_to_wait(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = build.log(tmp_path / "20261127-220000.jsonl", [
+        build.meta(), build.message("user", "go"),
+    ])  # fmt: skip
+    new = fork(source, 1)
+    environ = environment(tmp_path)
+    monkeypatch.setenv("XDG_STATE_HOME", environ["XDG_STATE_HOME"])
+    with closing(start(order(["sleep", "600"], new), environ)) as handle:
+        (row,) = with_life([glance(str(new))])
+        assert (row.status, row.stop) == (Status.RUNNING, "has begun")
+        handle.stop()
+        assert handle.wait(30)
+
+
+@pytest.mark.parametrize("code", [0, 7])
+def test_a_run_that_ended_did_start(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: int
+) -> None:
+    source = build.log(tmp_path / "20261127-220000.jsonl", [
+        build.meta(), build.message("user", "go"),
+    ])  # fmt: skip
+    new = fork(source, 1)
+    environ = environment(tmp_path)
+    monkeypatch.setenv("XDG_STATE_HOME", environ["XDG_STATE_HOME"])
+    wanted = order(["true"], new)
+    runs.begin(wanted, environ)
+    runs.end(wanted, Outcome(code=code, ended=stamp()), environ)
+    why = look(str(new)).why
+    assert why.cause == "not_known"
+    assert "not gone on with" not in " ".join(said.says for said in why.evidence)

@@ -181,7 +181,7 @@ def test_what_hides_from_a_viewer_is_found_when_the_supervisor_is_killed(
     outcome = ended(handle)
     assert fifo.ended()
     assert outcome.problem == "its supervisor was killed; its guard took over"
-    assert outcome.killed == outcome.left_over == 2
+    assert (outcome.stopped, outcome.killed, outcome.left_over) == ("unwatched", 2, 0)
     assert runs.find("last", environment(tmp_path)).ended == outcome
     assert [load(log).open_calls, load(log).complete] == [(), True]
 

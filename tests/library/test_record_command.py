@@ -17,9 +17,12 @@ from typing import IO
 import pytest
 import streams
 
+from sessionlog.listing import glance
 from sessionlog.reader import load
 from sessionlog.records import Status
 from sessionlog.session import Session
+from sessionlog.why.look import look
+from sessionlog.why.said import headline
 
 ROOT = Path(__file__).parent.parent.parent
 STREAM = streams.claude([[("call", "make test")], [("text", "Done.")]]).data
@@ -262,3 +265,13 @@ def test_another_command_says_why_it_cannot_answer() -> None:
     )
     said = b"sessionlog: standard output is closed: there is nowhere to answer\n"
     assert (done.returncode, done.stderr) == (2, said)
+
+
+def test_a_stream_that_brought_nothing_is_told_as_such(tmp_path: Path) -> None:
+    subprocess.run(
+        [sys.executable, "-m", "sessionlog", "record", "--dir", str(tmp_path), "--task", "t"],
+        input=b"", check=True, capture_output=True,
+    )  # fmt: skip
+    (log,) = tmp_path.glob("*.jsonl")
+    assert glance(str(log)).stop == "the stream was empty: nothing came"
+    assert headline(look(str(log)).why) == ("Stopped", "the stream was empty: nothing came")

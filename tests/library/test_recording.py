@@ -125,7 +125,9 @@ def test_an_agent_that_vanishes_leaves_its_run_unfinished(tmp_path: Path) -> Non
     assert [call.tool for call in session.open_calls] == ["Bash"]
 
 
-@pytest.mark.parametrize(("how", "words"), [("stopped", "the user"), ("viewer gone", "screen")])
+@pytest.mark.parametrize(
+    ("how", "words"), [("stopped", "the user"), ("viewer gone", "had started it")]
+)
 def test_a_run_that_somebody_stopped_has_no_open_call_and_says_who(
     how: str, words: str, tmp_path: Path
 ) -> None:
