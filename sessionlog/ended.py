@@ -50,7 +50,14 @@ def _how(outcome: Outcome) -> str:
         return f"was killed by {_signal(outcome.signal)}"
     if outcome.code is None:
         return "ended, nobody knows how,"
-    return "ended well" if outcome.code == 0 else f"failed with exit status {outcome.code}"
+    return "ended well" if outcome.code == 0 else f"failed with {exit_of(outcome)}"
+
+
+def exit_of(outcome: Outcome) -> str:
+    """`exit status 7`, `signal 9`, `exit status not known`."""
+    if outcome.code is not None:
+        return f"exit status {outcome.code}"
+    return f"signal {outcome.signal}" if outcome.signal else "exit status not known"
 
 
 def _signal(number: int) -> str:

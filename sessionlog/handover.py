@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from sessionlog import agents
@@ -32,8 +32,6 @@ class Handed:
     resume: Resume
     """The plan, with the places and the command as they came to be."""
     order: Order
-    source: str
-    """The log that it came from."""
     made: str | None
     """Path of the new log; None when the log goes over as it stands."""
     files: tuple[str, ...] = ()
@@ -68,7 +66,7 @@ def prepare(
         closes=made is not None and plan.agent.appends and session.format == "native",
     )  # fmt: skip
     done = replace(plan, argv=argv, log=log, id=id)
-    return Handed(done, order, session.path, made, tuple(files.values()))
+    return Handed(done, order, made, tuple(files.values()))
 
 
 def accepted(session: Session, plan: Resume, force: bool) -> None:
@@ -107,9 +105,7 @@ def write_log(session: Session, plan: Resume, *, force: bool = False) -> str | N
 
 def finish(handed: Handed) -> None:
     """Remove what was made for the agent alone."""
-    for path in handed.files:
-        with contextlib.suppress(OSError):
-            os.unlink(path)
+    _remove(handed.files)
 
 
 def _id_of(log: str, plan: Resume) -> str:
@@ -129,7 +125,28 @@ def _messages(plan: Resume, log: str, environ: Mapping[str, str]) -> dict[str, s
     session = load(log)
     if plan.told and plan.agent.uses("prompt", plan.screen):  # it is not said twice
         session = until(session, len(session.history) - 1)
-    private_folder(runs_folder(environ))
-    for name, path in files.items():
-        write_messages(path, _MESSAGES[name](session))
+    folder = runs_folder(environ)
+    private_folder(folder)
+    _forget(folder)
+    try:
+        for name, path in files.items():
+            write_messages(path, _MESSAGES[name](session))
+    except BaseException:  # a conversation does not stay behind, whatever happened
+        _remove(files.values())
+        raise
     return files
+
+
+def _forget(folder: str) -> None:
+    """Remove the conversations that a viewer left which was killed: their runs have ended."""
+    names = set(os.listdir(folder))
+    left = [name for name in names if name.rpartition(".")[2] in _MESSAGES]
+    runs = {name: name.rpartition(".")[0] for name in left}
+    ended = [n for n, run in runs.items() if f"{run}.json" in names and f"{run}.live" not in names]
+    _remove(os.path.join(folder, name) for name in ended)
+
+
+def _remove(paths: Iterable[str]) -> None:
+    for path in paths:
+        with contextlib.suppress(OSError):
+            os.unlink(path)

@@ -44,7 +44,7 @@ def note_for(
     return mask("\n".join(lines))
 
 
-def last_time(session: Session, plan: Fork | Repair | None, at: int | None) -> datetime | None:
+def _last_time(session: Session, plan: Fork | Repair | None, at: int | None) -> datetime | None:
     """When the agent last knew anything: the time of the fork's last message, else of the last
     record that has one."""
     if at is not None and isinstance(plan, Fork):
@@ -57,7 +57,7 @@ def _opening(session: Session, plan: Fork | Repair | None, at: int | None, now: 
     told = "You go on with an earlier session"
     if at is not None and isinstance(plan, Fork):
         told = f"You go on from message {plan.at} of an earlier session"
-    last = last_time(session, plan, at)
+    last = _last_time(session, plan, at)
     if last is None:
         return f"{told}; time has passed since."
     return f"{told}, after {_words((now - last).total_seconds())}."

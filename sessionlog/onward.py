@@ -8,41 +8,55 @@ from __future__ import annotations
 
 import os
 
-from sessionlog.listing import glance, logs_in
+from sessionlog.listing import glance
+from sessionlog.paths import open_regular
+
+_BLOCK = 1 << 20
 
 
 class Onward:
-    """Looks for the log of a run. Made just before the run is started."""
+    """Looks for the log of a run. Made just before the run is started; costs a folder's names."""
 
     def __init__(self, log: str, id: str) -> None:
         self._log, self._id = log, id
+        self._folder = os.path.dirname(log) or "."
         self._size = _size(log)
-        self._lines = _lines(log)
-        self._there = set(self._logs())
+        self._changed = 0
+        """When the folder was listed last, in its own time of change."""
+        self._new: set[str] = set()
+        self._there = self._names()
 
     def before(self, path: str) -> int:
-        """Lines that stood in that log before the run."""
-        return self._lines if path == self._log else 0
+        """Lines that stood in that log before the run. O(bytes)."""
+        if path != self._log or self._size < 0:
+            return 0
+        fd, lines, at = open_regular(path), 0, 0
+        try:
+            while data := os.pread(fd, min(_BLOCK, self._size - at), at):
+                lines += data.count(b"\n")
+                at += len(data)
+        finally:
+            os.close(fd)
+        return lines
 
     def where(self) -> str | None:
         """The log that is written to, once that can be seen."""
         if _size(self._log) != self._size:
             return self._log
-        for path in self._logs():
-            if path not in self._there and glance(path).resumed_from == self._id:
-                return path
-        return None
+        self._new |= self._names() - self._there
+        paths = (os.path.join(self._folder, name) for name in sorted(self._new))
+        return next((path for path in paths if glance(path).resumed_from == self._id), None)
 
-    def _logs(self) -> list[str]:
-        return list(logs_in([os.path.dirname(self._log) or "."]))
-
-
-def _lines(path: str) -> int:
-    try:
-        with open(path, "rb") as file:
-            return sum(1 for _ in file)
-    except OSError:
-        return 0
+    def _names(self) -> set[str]:
+        """The logs beside it; none when nothing came or went since they were listed."""
+        try:
+            changed = os.stat(self._folder).st_mtime_ns
+            if changed == self._changed:
+                return set()
+            self._changed = changed
+            return {name for name in os.listdir(self._folder) if name.endswith(".jsonl")}
+        except OSError:
+            return set()
 
 
 def _size(path: str) -> int:

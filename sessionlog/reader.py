@@ -7,7 +7,7 @@ the last line raises, because that is not what a crash leaves; acting on a log r
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from sessionlog import codec
@@ -21,22 +21,35 @@ from sessionlog.session import Session, fold
 from sessionlog.source import decode, format_of, lines_of
 
 
-def load(path: str | os.PathLike[str], strict: bool = False) -> Session:
+def load(
+    path: str | os.PathLike[str], strict: bool = False, *,
+    tell: Callable[[int, int], None] | None = None,
+) -> Session:  # fmt: skip
     """Read a log back.
 
-    Raises NotALog when no format recognises it, Unreadable when it is no regular file or cannot
-    be opened, and with `strict` DamagedLog when a line before the last is damaged.
+    `tell` hears how far it is before each line (bytes done, bytes in all); what it raises ends
+    the reading. Raises NotALog when no format recognises it, Unreadable when it is no regular file
+    or cannot be opened, and with `strict` DamagedLog when a line before the last is damaged.
     """
     name = os.fspath(path)
     fd = open_regular(name)
     try:
         size = os.fstat(fd).st_size
         form = format_of(name, fd)
-        records, damages = _collect(form, lines_of(fd, empty=False), name, strict)
+        lines = lines_of(fd, empty=False)
+        if tell is not None:
+            lines = _told(lines, size, tell)
+        records, damages = _collect(form, lines, name, strict)
         alive = living(name, fd, form, records)
     finally:
         os.close(fd)
     return fold(records, damages, form=form, path=name, size=size, alive=alive)
+
+
+def _told(lines: Iterator[Line], size: int, tell: Callable[[int, int], None]) -> Iterator[Line]:
+    for line in lines:
+        tell(line.offset, size)
+        yield line
 
 
 def living(path: str, fd: int, form: Format, records: list[Record]) -> str | None:

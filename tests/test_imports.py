@@ -21,7 +21,7 @@ FLOORS = [
     "formats.claude_subagents formats.native_encode formats.parts gitfiles knowing masked relay "
     "shellfiles splice stats_page stream supervise.birth supervise.tree telling why.failures",
     "agents demo.night dialects.blocks dialects.plain dialects.table formats.base outcome "
-    "supervise.place supervise.runs uncommitted why.facts",
+    "ended supervise.place supervise.runs uncommitted why.facts",
     "edits life supervise.beside",
     "writer",
     "compare contrast demo dialects.guess dialects.sse dialects.text filecalls "
@@ -39,7 +39,7 @@ FLOORS = [
     "counting halves intake listing measure newlog reader sides why.look",
     "facts follower numbers onward pictures survey vigil",
     "carry closing demo.agent follow forks repairs search turns",
-    "ended lend resume transcript wide",
+    "lend resume transcript wide",
     "handover",
     "commands.common supervise.output",
     "commands.rows supervise.run supervise.tape",

@@ -7,6 +7,8 @@ terminal is followed in its log like any other.
 
 from __future__ import annotations
 
+import os
+import termios
 import time
 from dataclasses import dataclass
 from functools import partial
@@ -22,7 +24,7 @@ from sessionlog.onward import Onward
 from sessionlog.records import Entry
 from sessionlog.supervise import runs
 from sessionlog.supervise.handle import Handle, start
-from sessionlog.supervise.order import Outcome
+from sessionlog.supervise.order import Order, Outcome
 from sessionlog.supervise.runs import Run
 from sessionlog.text import took, visible
 from tui import messages, workers
@@ -88,7 +90,7 @@ class Handing:
             with self._at.app.suspend():
                 try:  # whatever happens, the screen comes back
                     outcome = lend(order, order.agent)
-                except (SessionLogError, OSError) as error:
+                except (SessionLogError, OSError, termios.error) as error:
                     problem = str(error)
         except SuspendNotSupported:
             problem = "this terminal cannot be given away: choose headless"
@@ -160,7 +162,7 @@ class Handing:
             self._at.work("stopping", partial(self._stop_elsewhere, run, gently), group="stopping")
 
     def _hand(self, entry: Entry | None) -> _Hand | None:
-        about = [hand for hand in self._live if entry is not None and _about(hand, entry)]
+        about = [hand for hand in self._live if entry and _about(hand.handed.order, entry)]
         found = about or (self._live if entry is None or self._elsewhere(entry) is None else [])
         return found[-1] if found else None
 
@@ -168,7 +170,7 @@ class Handing:
         """A run of the session that another program of ours handed over."""
         mine = {hand.handed.order.run for hand in self._live}
         live = (run for run in runs.live() if run.run not in mine)
-        return next((run for run in live if _wrote(run, entry)), None)
+        return next((run for run in live if _about(run, entry)), None)
 
     def _stop_elsewhere(
         self, run: Run, gently: bool, post: workers.Post, _: workers.Stopped
@@ -188,10 +190,7 @@ class Handing:
         self._at.status.warn(visible(words))
 
 
-def _about(hand: _Hand, entry: Entry) -> bool:
-    order = hand.handed.order
-    return entry.path in (order.log, order.source) or entry.resumed_from == order.session
-
-
-def _wrote(run: Run, entry: Entry) -> bool:
-    return entry.path in (run.log, run.source) or entry.resumed_from == run.session
+def _about(run: Order | Run, entry: Entry) -> bool:
+    """Is the session what was handed over, where it came from, or what came of it?"""
+    path = os.path.abspath(entry.path)
+    return path in (run.log, os.path.abspath(run.source)) or entry.resumed_from == run.session

@@ -13,11 +13,11 @@ from sessionlog import agents
 from sessionlog.errors import SessionLogError
 from sessionlog.paths import open_regular
 from sessionlog.plan import Fork, Repair
-from sessionlog.reader import living
-from sessionlog.records import Damage, Entry, Record
+from sessionlog.reader import load
+from sessionlog.records import Entry
 from sessionlog.resume import Resume, plan_resume
-from sessionlog.session import Session, fold
-from sessionlog.source import decode, format_of, lines_of
+from sessionlog.session import Session
+from sessionlog.source import lines_of
 from sessionlog.stale import stale
 from tui.handover import Chosen, Known, Planned
 from tui.handover_rows import refused, stripped, transcript
@@ -40,7 +40,7 @@ def read(entry: Entry, at: int | None, say: Say) -> Known:
 
     Raises SessionLogError.
     """
-    session = _loaded(entry.path, say)
+    session = load(entry.path, tell=_far(say))
     say("looking at the files it touched …")
     staleness = stale(session, at=at)
     log = open_log(entry)
@@ -53,25 +53,17 @@ def read(entry: Entry, at: int | None, say: Say) -> Known:
     return Known(session, staleness, strip)
 
 
-def _loaded(path: str, say: Say) -> Session:
-    """As `load`, saying how far it is; what `say` raises ends it."""
-    records: list[Record] = []
-    damages: list[Damage] = []
-    fd = open_regular(path)
-    try:
-        size, told = os.fstat(fd).st_size, -_OFTEN
-        form = format_of(path, fd)
-        for line in lines_of(fd, empty=False):
-            if line.offset >= told + _OFTEN:
-                told = line.offset
-                say(f"reading the log, {told / max(size, 1):.0%} …")
-            found, lost = decode(form, line)
-            records += found
-            damages += lost
-        alive = living(path, fd, form, records)
-    finally:
-        os.close(fd)
-    return fold(records, damages, form=form, path=path, size=size, alive=alive)
+def _far(say: Say) -> Callable[[int, int], None]:
+    """Says now and then how far the reading is."""
+    told = -_OFTEN
+
+    def tell(done: int, size: int) -> None:
+        nonlocal told
+        if done >= told + _OFTEN:
+            told = done
+            say(f"reading the log, {done / max(size, 1):.0%} …")
+
+    return tell
 
 
 def think(known: Known, at: int | None, chosen: Chosen, now: datetime) -> Planned:

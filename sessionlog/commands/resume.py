@@ -127,18 +127,19 @@ def _watched(handle: Handle, onward: Onward, *, quiet: bool) -> Outcome:
 def _rows(onward: Onward, quiet: bool) -> Iterator[Any]:
     """A function that prints what is new in the log that the run writes."""
     follower: Follower | None = None
+    before = 0
 
     def look() -> None:
-        nonlocal follower
+        nonlocal follower, before
         nonlocal quiet
         if quiet:
             return
         if follower is None and (path := onward.where()) is not None:
-            follower = Follower(path, Start())
+            follower, before = Follower(path, Start()), onward.before(path)
         while follower is not None:
             batch = follower.look()
             for item in items_of(batch.records, batch.steps, batch.damages):
-                if (item["line"] or 0) > onward.before(follower.path):
+                if (item["line"] or 0) > before:
                     quiet = quiet or not _said(row_line(item, comes=True))
             if not batch.behind:
                 break

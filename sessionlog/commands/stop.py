@@ -7,6 +7,7 @@ import time
 
 from sessionlog import shown
 from sessionlog.commands.common import DONE, say
+from sessionlog.ended import exit_of
 from sessionlog.errors import NotPossible
 from sessionlog.supervise import runs
 from sessionlog.supervise.order import COMMAND, PERSON, UNWATCHED, VIEWER_GONE, Outcome
@@ -64,8 +65,5 @@ def ended(outcome: Outcome | None) -> str:
     """When and how a run ended."""
     if outcome is None:
         return "it ended, and nobody wrote down how"
-    code = f"exit status {outcome.code}"
-    if outcome.code is None:
-        code = f"signal {outcome.signal}" if outcome.signal else "exit status not known"
     who = _WHO.get(outcome.stopped, "by itself")
-    return f"it ended at {outcome.ended}, {who} ({code})"
+    return f"it ended at {outcome.ended}, {who} ({exit_of(outcome)})"

@@ -8,6 +8,7 @@ import time
 from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
 
+from sessionlog.ended import exit_of, last_words
 from sessionlog.paths import runs_folder
 from sessionlog.records import moment
 from sessionlog.supervise import runs
@@ -80,15 +81,7 @@ def _told(run: Run, outcome: Outcome, ended: datetime) -> Beside:
     if outcome.stopped:
         how = f"{agent} was stopped from here at {clock}, {killed}"
         return Beside(how, f"{agent} stopped from here", True)
-    how = f"exit status {outcome.code}"
-    if outcome.code is None:
-        how = f"signal {outcome.signal}" if outcome.signal else "exit status not known"
-    last = "" if outcome.code == 0 else _last_line(outcome.tail)
-    words = f"{agent} ended with {how}"
+    last = "".join(last_words(outcome)[-1:])
+    words = f"{agent} ended with {exit_of(outcome)}"
     return Beside(f"{words} at {clock}{last and ': ' + last}", f"{words}{last and ': ' + last}",
                   False, outcome.code != 0, last)  # fmt: skip
-
-
-def _last_line(tail: bytes) -> str:
-    lines = [one_line(line).strip() for line in tail.decode("utf-8", "replace").splitlines()]
-    return next((line for line in reversed(lines) if line), "")

@@ -160,3 +160,16 @@ def test_damage_in_what_is_carried_stops_it_too(tmp_path: Path) -> None:
     with pytest.raises(DamagedLog):
         handed(path, tmp_path)
     assert load(handed(path, tmp_path, force=True).order.log).history[0].message.text == "go"
+
+
+def test_what_a_killed_viewer_left_of_a_conversation_goes_with_the_next_run(tmp_path: Path) -> None:
+    agent(tmp_path, 'argv = ["true", "{messages}"]\noutput = "text"')
+    path = native(tmp_path, build.meta(), build.message("user", "go"))
+    first, second = handed(path, tmp_path), handed(path, tmp_path)
+    folder = Path(first.files[0]).parent
+    (folder / f"{first.order.run}.json").touch()  # its run has begun and ended
+    for name in (f"{second.order.run}.json", f"{second.order.run}.live"):
+        (folder / name).touch()  # this one goes on
+    third = handed(path, tmp_path)
+    there = [os.path.exists(done.files[0]) for done in (first, second, third)]
+    assert there == [False, True, True]
