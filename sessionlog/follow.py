@@ -15,16 +15,13 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 from sessionlog.listing import logs_in
+from sessionlog.logfile import print_of
+from sessionlog.stores.base import Mark
 
 EVERY = 0.5
 """Seconds between two looks at everything, at least."""
 SHARE = 200
 """And at least so many times as long as a look took."""
-
-Print = tuple[int, int, int, int, int]
-"""Device, inode, bytes, mtime and ctime in nanoseconds: differs when a log grew, was replaced, was
-written over with its time set back, or may be read now and could not before."""
-
 
 @dataclass(frozen=True, slots=True)
 class Changes:
@@ -43,13 +40,13 @@ class Folder:
 
     def __init__(self, paths: Iterable[str]) -> None:
         self._paths = tuple(paths)
-        self._seen: dict[str, Print] = {}
+        self._seen: dict[str, Mark] = {}
         self._homes: set[str] = set()
         self._strange: set[str] = set()
 
     def look(self) -> Changes:
         """What changed since the last look. O(logs): one stat each."""
-        now = {path: seen for path in logs_in(self._paths) if (seen := _print(path))}
+        now = {path: seen for path in logs_in(self._paths) if (seen := print_of(path))}
         was, self._seen = self._seen, now
         self._homes = {os.path.dirname(path) for path in now} | set(self._paths)
         return Changes(
@@ -82,7 +79,7 @@ class Folder:
         changed: list[str] = []
         gone: list[str] = []
         for path in paths:
-            now, was = _print(path), self._seen.get(path)
+            now, was = print_of(path), self._seen.get(path)
             if now is None:
                 if self._seen.pop(path, None):
                     gone.append(path)
@@ -90,14 +87,6 @@ class Folder:
                 self._seen[path] = now
                 (changed if was else new).append(path)
         return Changes(tuple(new), tuple(changed), tuple(gone))
-
-
-def _print(path: str) -> Print | None:
-    try:
-        seen = os.stat(path)
-    except OSError:
-        return None
-    return seen.st_dev, seen.st_ino, seen.st_size, seen.st_mtime_ns, seen.st_ctime_ns
 
 
 class Hints:

@@ -18,8 +18,8 @@ from sessionlog.errors import Unreadable
 from sessionlog.formats.base import Format
 from sessionlog.formats.table import recognise
 from sessionlog.intake import Given, Intake, Start
+from sessionlog.logfile import open_log, stat_log
 from sessionlog.marks import Marks
-from sessionlog.paths import open_regular
 from sessionlog.records import Damage, Record
 from sessionlog.seal import HEAD, TAIL, Seal, Sums
 from sessionlog.session import Numbered
@@ -76,7 +76,7 @@ def counted(path: str, offset: int, stop: Callable[[], bool] = lambda: False) ->
 
 
 def _log(path: str) -> Log:
-    fd = open_regular(path)
+    fd = open_log(path)
     try:
         return Log(path, format_of(path, fd))
     finally:
@@ -148,7 +148,7 @@ class Follower:
     def _found(self) -> os.stat_result | None:
         """What stands under the path; None, and why in `problem`, when that is nothing."""
         try:
-            return os.stat(self.path)
+            return stat_log(self.path)
         except OSError as error:
             self.problem = f"{self.path}: {error.strerror or error}"
         except ValueError as error:
@@ -173,7 +173,7 @@ class Follower:
 
     def _opened(self, event: What) -> Batch:
         try:
-            fd = open_regular(self.path)
+            fd = open_log(self.path)
         except Unreadable as error:
             self.problem = str(error)
             return self._missing()

@@ -16,7 +16,8 @@ from sessionlog.formats.base import Format
 from sessionlog.formats.table import named, recognise
 from sessionlog.framing import Line, split
 from sessionlog.life import Witness
-from sessionlog.paths import open_regular, runs_folder
+from sessionlog.logfile import enter, kept_in, open_log, sessions_in, stat_log, there
+from sessionlog.paths import runs_folder, stem_of
 from sessionlog.records import Entry, Record, Status, moment, stamp
 from sessionlog.source import decode, read_head, why_not
 from sessionlog.status import WAITS, judge, waits
@@ -30,8 +31,12 @@ FAR = 1 << 20
 """How far from either end a row may read."""
 FEW = 500
 """Up to so many logs, a listing also decodes what an open ending was in the middle of."""
-_PASSED_OVER = (".blobs", "subagents", "node_modules")
+_PASSED_OVER = (".blobs", "subagents", "node_modules", "tool-results")
 """Folders that hold no session of their own: a subagent's log is opened from its parent."""
+_STORED = (".json", ".jsonl.zst", ".traj", ".db")
+"""Ends of names under which sessions are kept otherwise than as lines; what is inside decides."""
+_PIECES = ("storage/message", "storage/part", "session/message", "session/part")
+"""Folders that hold pieces of sessions (OpenCode's old tree)."""
 DEPTH = 8
 """How deep folders are looked into: Codex keeps sessions by year, month and day."""
 
@@ -87,7 +92,7 @@ def logs_in(paths: Iterable[str]) -> Iterator[str]:
         if os.path.isdir(path):
             yield from _walk(path, DEPTH)
         else:
-            yield path
+            yield from (path,) if path.endswith(".jsonl") else sessions_in(path)
 
 
 def _walk(folder: str, depth: int) -> Iterator[str]:
@@ -100,12 +105,22 @@ def _walk(folder: str, depth: int) -> Iterator[str]:
         for item in found:
             name = item.name
             if item.is_dir(follow_symlinks=False):
-                if depth and name[0] != "." and not name.endswith(_PASSED_OVER):
+                if depth and name[0] != "." and not item.path.endswith(_PASSED_OVER + _PIECES):
                     deeper.append(item.path)
             elif name.endswith(".jsonl"):
                 yield item.path
+            elif name.endswith(_STORED):
+                yield from _stored(item.path)
     for path in deeper:
         yield from _walk(path, depth - 1)
+
+
+def _stored(path: str) -> list[str]:
+    """The sessions in a file that may be a store; a compressed log beside its plain one is none."""
+    plain = path.removesuffix(".zst")
+    if (plain != path and os.path.lexists(plain)) or kept_in(path) is None:
+        return []
+    return sessions_in(path)
 
 
 def glance(path: str, closely: bool = True) -> Entry:
@@ -114,16 +129,27 @@ def glance(path: str, closely: bool = True) -> Entry:
     `closely` decodes records of an open ending to say what it was in the middle of.
     """
     try:
-        fd = open_regular(path)
+        fd, kept = enter(path)
+        if kept is not None:
+            entry = kept.store.glimpse(kept.file, kept.id)
+            if entry is not None:
+                return entry
+            fd = open_log(path)
     except Unreadable as error:
-        return Entry(_stem(path), path, "unknown", reason=str(error))
+        return Entry(stem_of(path), path, "unknown", reason=str(error))
+    except OSError as error:
+        return _unreadable(path, error)
     try:
         return _row(path, fd, closely)
     except OSError as error:
-        reason = f"{path}: cannot be read: {error.strerror or error}"
-        return Entry(_stem(path), path, "unknown", reason=reason)
+        return _unreadable(path, error)
     finally:
         os.close(fd)
+
+
+def _unreadable(path: str, error: OSError) -> Entry:
+    reason = f"{path}: cannot be read: {error.strerror or error}"
+    return Entry(stem_of(path), path, "unknown", reason=reason)
 
 
 def with_life(entries: list[Entry]) -> list[Entry]:
@@ -163,17 +189,13 @@ def _journal() -> Callable[[Entry], Entry]:
 
 def _lives(entry: Entry, witness: Witness) -> bool:
     try:
-        seen = os.stat(entry.path)
+        seen = stat_log(entry.path)
     except OSError:
         return False
     if witness.writer(entry.path, seen) is not None:
         return True
     form = named(entry.format)
     return form is not None and form.alive(entry.path, entry.id) is not None
-
-
-def _stem(path: str) -> str:
-    return os.path.basename(path).removesuffix(".jsonl")
 
 
 def _row(path: str, fd: int, closely: bool) -> Entry:
@@ -185,7 +207,7 @@ def _row(path: str, fd: int, closely: bool) -> Entry:
     if form is None and size > len(data):
         form = recognise(name, folder, read_head(fd))
     if form is None:
-        return Entry(_stem(path), path, "unknown", reason=why_not(data), bytes=size,
+        return Entry(stem_of(path), path, "unknown", reason=why_not(data), bytes=size,
                      updated=_mtime(seen))  # fmt: skip
     tail = data if size <= BLOCK else os.pread(fd, BLOCK, size - BLOCK)
     entry = form.glimpse(path, data, tail, size)
@@ -307,7 +329,7 @@ def find(ref: str, paths: Iterable[str]) -> Entry:
     if not ref:
         raise SessionNotFound("no session named: give an id, a path, or `last`")
     if os.sep in ref:
-        if not os.path.lexists(ref):
+        if not there(ref):
             raise SessionNotFound(f"{ref}: no such file")
         return with_life([glance(ref)])[0]
     if ref == "last":
@@ -328,11 +350,11 @@ def find(ref: str, paths: Iterable[str]) -> Entry:
 
 def _named(ref: str, paths: list[str]) -> str:
     """The path that a reference names: by file name first, then by the ids inside."""
-    stem = ref.removesuffix(".jsonl")
-    exact = [path for path in paths if _stem(path) == stem]
-    heads = exact or [path for path in paths if _stem(path).startswith(stem)]
+    stem = stem_of(ref)
+    exact = [path for path in paths if stem_of(path) == stem]
+    heads = exact or [path for path in paths if stem_of(path).startswith(stem)]
     if not heads:  # ids that are not the file's name (Codex: inside a longer one)
-        heads = [path for path in paths if stem in _stem(path)]
+        heads = [path for path in paths if stem in stem_of(path)]
     if not heads:
         heads = [path for path in paths if glance(path).id.startswith(stem)]
     if not heads:

@@ -12,7 +12,7 @@ from sessionlog.figures import Stats
 from sessionlog.formats.base import Format
 from sessionlog.formats.claude_subagents import subagents_of
 from sessionlog.framing import Line
-from sessionlog.paths import open_regular
+from sessionlog.logfile import open_log
 from sessionlog.records import Entry, Record, Span, Status
 from sessionlog.source import decode, format_of, lines_of
 from sessionlog.stats import Fold
@@ -43,7 +43,7 @@ def measure(
     """
     if entry.status is None:
         raise NotALog(f"{entry.path}: {entry.reason}")
-    fd = open_regular(entry.path)
+    fd = open_log(entry.path)
     try:
         form = format_of(entry.path, fd)
         fold = Fold(form, seen=seen, parents=parents)
@@ -133,7 +133,7 @@ def _plainly(form: Format, line: Line) -> list[Record] | None:
 def _beside(fold: Fold, path: str, tick: Tick, done: int) -> int | None:
     """A subagent's log. One that cannot be read adds nothing."""
     try:
-        fd = open_regular(path)
+        fd = open_log(path)
     except SessionLogError:
         return done
     fold.beside()

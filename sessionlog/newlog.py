@@ -18,7 +18,6 @@ import stat
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from datetime import UTC
-from itertools import chain
 from pathlib import Path
 
 from sessionlog.errors import NotPossible, SessionExists
@@ -137,7 +136,7 @@ def write(target: Path, lines: Iterable[bytes]) -> Path:
 
 def _write(plan: Fork | Repair, actor: Actor, id: str, target: Path, told: str) -> Path:
     time = plan.now.astimezone(UTC).isoformat().replace("+00:00", "Z")
-    birth = Birth(id, plan.parent, plan.at, time)
+    birth = Birth(id, plan.parent, plan.at, time, told, source=plan.source)
     fd = open_regular(plan.source)
     try:
         if os.fstat(fd).st_size < plan.changes.end:
@@ -148,8 +147,6 @@ def _write(plan: Fork | Repair, actor: Actor, id: str, target: Path, told: str) 
 
         lines = actor.renew(parts(lines_of(fd), plan.changes, actor, read), birth)
         chunks: Iterator[bytes] = (line + b"\n" for line in lines)
-        if told:
-            chunks = chain(chunks, [actor.say(told, time) + b"\n"])
         return _publish(target, chunks, plan.source, plan.changes.blobs)
     finally:
         os.close(fd)

@@ -9,8 +9,8 @@ from sessionlog.errors import NotALog
 from sessionlog.formats.base import Format
 from sessionlog.framing import Line
 from sessionlog.hit import Hit
+from sessionlog.logfile import open_log
 from sessionlog.needle import things
-from sessionlog.paths import open_regular
 from sessionlog.regions import line_start
 from sessionlog.source import format_of
 from sessionlog.window import Strip
@@ -45,7 +45,7 @@ class Numbers:
     def __init__(self, path: str) -> None:
         """Raises Unreadable or NotALog when the log is none any more."""
         self.path = path
-        self._strip = Strip(open_regular(path))
+        self._strip = Strip(open_log(path))
         try:
             self._form = format_of(path, self._strip.fd)
         except NotALog:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 
 from sessionlog.listing import glance
-from sessionlog.paths import open_regular
+from sessionlog.logfile import open_log
 
 _BLOCK = 1 << 20
 
@@ -30,7 +30,7 @@ class Onward:
         """Lines that stood in that log before the run. O(bytes)."""
         if path != self._log or self._size < 0:
             return 0
-        fd, lines, at = open_regular(path), 0, 0
+        fd, lines, at = open_log(path), 0, 0
         try:
             while data := os.pread(fd, min(_BLOCK, self._size - at), at):
                 lines += data.count(b"\n")

@@ -18,6 +18,7 @@ from datetime import UTC, datetime
 from sessionlog.errors import NotPossible, Unreadable
 
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}\Z")
+_ENDINGS = (".jsonl", ".jsonl.zst", ".traj.json", ".traj", ".json")
 _WORDS = {
     stat.S_IFDIR: "a folder", stat.S_IFIFO: "a FIFO", stat.S_IFSOCK: "a socket",
     stat.S_IFCHR: "a device", stat.S_IFBLK: "a device",
@@ -40,6 +41,15 @@ def valid_id(id: str) -> str:
             "at most 128, the first a letter or a digit"
         )
     return id
+
+
+def stem_of(path: str) -> str:
+    """The name of a log without folder and ending."""
+    name = path.rpartition("/")[2]
+    for ending in _ENDINGS:
+        if name.endswith(ending):
+            return name[: -len(ending)]
+    return name
 
 
 def open_regular(path: str) -> int:

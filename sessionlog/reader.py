@@ -15,7 +15,7 @@ from sessionlog.errors import DamagedLog
 from sessionlog.formats.base import Format
 from sessionlog.framing import Line
 from sessionlog.life import Witness
-from sessionlog.paths import open_regular
+from sessionlog.logfile import open_log
 from sessionlog.records import Damage, Record, Span
 from sessionlog.session import Session, fold
 from sessionlog.source import decode, format_of, lines_of
@@ -32,7 +32,7 @@ def load(
     or cannot be opened, and with `strict` DamagedLog when a line before the last is damaged.
     """
     name = os.fspath(path)
-    fd = open_regular(name)
+    fd = open_log(name)
     try:
         size = os.fstat(fd).st_size
         form = format_of(name, fd)
@@ -63,7 +63,7 @@ def living(path: str, fd: int, form: Format, records: list[Record]) -> str | Non
 
 def raw(path: str | os.PathLike[str], span: Span) -> bytes:
     """The bytes of a record as they stand in the file (fewer when the file was cut since)."""
-    fd = open_regular(os.fspath(path))
+    fd = open_log(os.fspath(path))
     try:
         return os.pread(fd, span.length, span.offset)
     finally:

@@ -18,6 +18,7 @@ from sessionlog.agents import Agent
 from sessionlog.carry import place
 from sessionlog.errors import LogInUse, NotPossible
 from sessionlog.forks import plan_fork
+from sessionlog.logfile import stat_log
 from sessionlog.note import note_for
 from sessionlog.paths import native_folder, runs_folder
 from sessionlog.plan import Fork, Repair
@@ -44,7 +45,7 @@ class Seen(NamedTuple):
 def seen_of(path: str) -> Seen:
     """The log as it is now. Raises NotPossible when it is gone."""
     try:
-        found = os.stat(path)
+        found = stat_log(path)
     except OSError as error:
         raise NotPossible(f"{path}: {error.strerror}") from None
     return Seen(found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns)

@@ -13,7 +13,6 @@ found. Message and line numbers cost the bytes in front of a hit: beyond `within
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
@@ -27,8 +26,8 @@ from sessionlog.framing import Line
 from sessionlog.halves import Halves
 from sessionlog.hit import Hit, Progress
 from sessionlog.listing import glance, with_life
+from sessionlog.logfile import open_log, stat_log
 from sessionlog.needle import Found, Thing, hits, shown, things
-from sessionlog.paths import open_regular
 from sessionlog.query import Query
 from sessionlog.records import Entry
 from sessionlog.regions import Region, line_from, regions
@@ -105,7 +104,7 @@ def in_order(sessions: Iterable[Entry | str]) -> list[Entry | str]:
 
 def _age(path: str) -> tuple[float, str]:
     try:
-        return -os.stat(path).st_mtime, path
+        return -stat_log(path).st_mtime, path
     except OSError:
         return 0.0, path
 
@@ -146,7 +145,7 @@ class _Look:
     def run(self, part: Part) -> Iterator[Hit | Progress]:
         """The hits of a part of the log, with progress between; the last says that it is over."""
         try:
-            self._strip = Strip(open_regular(self._path))
+            self._strip = Strip(open_log(self._path))
         except Unreadable as error:
             yield Progress(self._path, 0, 0, 1, 1, 0, str(error))
             return

@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 from sessionlog.compare import Comparison, Side
 from sessionlog.framing import Line
+from sessionlog.logfile import open_log
 from sessionlog.outcome import outcome_of
-from sessionlog.paths import open_regular
 from sessionlog.records import Activity, Message, Record, Reset, shown_type
 from sessionlog.session import Numbered
 from sessionlog.source import decode, format_of, lines_of
@@ -50,7 +50,7 @@ class SideLog:
         """Messages in front of the last reset that left nothing in context."""
         self._unsure = 0
         """Messages in front of the last reset that left some."""
-        self._fd = open_regular(path)
+        self._fd = open_log(path)
         try:
             self._form = format_of(path, self._fd)
         except BaseException:

@@ -15,7 +15,7 @@ from sessionlog.errors import NotPossible
 from sessionlog.formats.base import Actor, Format
 from sessionlog.formats.table import named
 from sessionlog.framing import Line
-from sessionlog.paths import open_regular
+from sessionlog.logfile import open_log
 from sessionlog.plan import Edits, Mend, units
 from sessionlog.reader import living
 from sessionlog.records import Damage, Record
@@ -62,7 +62,7 @@ def of_session(session: Session, at: int | None, mend: Mend) -> Survey:
 def of_file(path: str | os.PathLike[str], at: int | None, mend: Mend) -> Survey:
     """Survey a log on disk, up to message `at` (None: all of it). One pass, bounded memory."""
     name = os.fspath(path)
-    fd = open_regular(name)
+    fd = open_log(name)
     try:
         form = format_of(name, fd)
         if form.actor is not None:

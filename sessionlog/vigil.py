@@ -10,6 +10,7 @@ import time
 
 from sessionlog.life import lock_holder
 from sessionlog.listing import glance, with_life
+from sessionlog.logfile import stat_log
 from sessionlog.records import Status
 from sessionlog.text import ago, visible
 
@@ -118,6 +119,6 @@ def _is_locked(path: str) -> bool:
 def _age(path: str) -> float:
     """Seconds since the file's last change; 0 where there is none."""
     try:
-        return max(time.time() - os.stat(path).st_mtime, 0.0)
+        return max(time.time() - stat_log(path).st_mtime, 0.0)
     except OSError:
         return 0.0

@@ -6,7 +6,6 @@ large one in parts; numbers in large ones are counted afterwards, and only as fa
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
@@ -15,8 +14,8 @@ from sessionlog.counting import Count, count_of
 from sessionlog.errors import NotALog, Unreadable
 from sessionlog.hit import Hit, Progress
 from sessionlog.listing import glance, with_life
+from sessionlog.logfile import open_log, stat_log
 from sessionlog.numbers import Numbers
-from sessionlog.paths import open_regular
 from sessionlog.query import Query
 from sessionlog.regions import line_from, regions
 from sessionlog.search import Part, in_order, search_log, search_logs
@@ -77,7 +76,7 @@ def search_wide(
 
 def _size(path: str) -> int:
     try:
-        return os.stat(path).st_size
+        return stat_log(path).st_size
     except OSError:
         return 0
 
@@ -176,7 +175,7 @@ class _Placed:
 
 def counted(path: str, start: int, stop: int) -> tuple[int, int, int]:
     """(end, lines, messages) of the lines that begin in [start, stop) of a log; they end there."""
-    strip = Strip(open_regular(path))
+    strip = Strip(open_log(path))
     try:
         form = format_of(path, strip.fd)
         count = Count()

@@ -23,7 +23,7 @@ from sessionlog import codec
 from sessionlog.errors import Unreadable
 from sessionlog.formats.base import Format, other_record
 from sessionlog.framing import Line, split, starts_of
-from sessionlog.paths import open_regular
+from sessionlog.logfile import open_log, stat_log
 from sessionlog.records import Damage, Record, Span
 from sessionlog.seal import sealed
 
@@ -216,7 +216,7 @@ class Log:
         self._open()
 
     def _open(self) -> None:
-        self.strip = Strip(open_regular(self.path), self._read)
+        self.strip = Strip(open_log(self.path), self._read)
         found = os.fstat(self.strip.fd)
         self._identity = (found.st_dev, found.st_ino)
         self._mtime = found.st_mtime_ns
@@ -270,7 +270,7 @@ class Log:
         change differs, the chunks that are kept are compared as well.
         """
         try:
-            found = os.stat(self.path)
+            found = stat_log(self.path)
         except (OSError, ValueError):
             return Change("gone")
         old, strip = self.strip.size, self.strip

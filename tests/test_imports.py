@@ -16,14 +16,15 @@ FLOORS = [
     "seal secrets sieve spread steps supervise supervise.elsewhere supervise.linux supervise.order "
     "terminal text through why why.errors why.prose",
     "acts agent alarm answers branch codec errorline family figures formats.tokens pairing "
-    "paths query status stopline supervise.system usage",
+    "paths query status stopline stores.base supervise.system usage",
     "agentfile blobs demo.script demo.work dialects.base formats.claude_life "
     "formats.claude_subagents formats.native_encode formats.parts gitfiles knowing masked relay "
     "shellfiles splice stats_page stream supervise.birth supervise.tree telling why.failures",
     "agents demo.night dialects.blocks dialects.plain dialects.table formats.base outcome "
     "ended supervise.place supervise.runs uncommitted why.facts",
     "edits life supervise.beside",
-    "writer",
+    "stores.table writer",
+    "logfile",
     "compare contrast demo dialects.guess dialects.sse dialects.text filecalls "
     "formats.chat_actor formats.claude_blocks formats.claude_usage formats.codex_items "
     "formats.native_actor formats.pi_entries formats.pi_usage needle plan recorder session "

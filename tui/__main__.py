@@ -84,11 +84,19 @@ def _options(words: Sequence[str]) -> tuple[list[str], str, str]:
             return paths, theme, f"{word}: no such option; see `sessionlog --help`"
         else:
             paths.append(word)
-    missing = next((path for path in paths if not os.path.lexists(path)), None)
+    missing = next((path for path in paths if not _there(path)), None)
     if missing is not None:
         hint = "" if os.sep in missing else "; `sessionlog --help` lists the commands"
         return paths, theme, f"{missing}: no such file or folder{hint}"
     return paths, theme, ""
+
+
+def _there(path: str) -> bool:
+    if os.path.lexists(path):
+        return True
+    from sessionlog.logfile import there  # only a session in a database has no file of its own
+
+    return there(path)
 
 
 def _wrong(problem: str) -> int:

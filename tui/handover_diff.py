@@ -55,14 +55,15 @@ def changes(resume: Resume, first: LogLine | None, read: Read) -> Iterator[Chang
         return
     actor = actor_of(form_named(plan.format), plan.source, "repaired")
     time = plan.now.astimezone(UTC).isoformat().replace("+00:00", "Z")
-    birth = Birth(plan.id, plan.parent, plan.at, time)
+    birth = Birth(plan.id, plan.parent, plan.at, time, source=plan.source)
     if first is not None:
         renewed = next(iter(actor.renew([Part(first.data)], birth)), b"")
         if renewed != first.data:
             yield Change("the head", renewed, first.data)
     yield from _edited(plan.changes, actor, read)
     if resume.told and resume.note:
-        yield Change("what the agent is told", actor.say(resume.note, time))
+        *_, said = actor.renew([], birth._replace(told=resume.note))
+        yield Change("what the agent is told", said)
 
 
 def _edited(edits: Edits, actor: Actor, read: Read) -> Iterator[Change]:

@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 
 from sessionlog import agents
 from sessionlog.errors import SessionLogError
-from sessionlog.paths import open_regular
+from sessionlog.logfile import open_log as descriptor
 from sessionlog.plan import Fork, Repair
 from sessionlog.reader import load
 from sessionlog.records import Entry
@@ -116,7 +116,7 @@ def compare(resume: Resume, bare: bool) -> list[Line]:
     from tui.handover_diff import changes, diff_lines
 
     assert resume.plan is not None
-    fd = open_regular(resume.plan.source)
+    fd = descriptor(resume.plan.source)
     try:
         first = next(iter(lines_of(fd, empty=False)), None)
         return diff_lines(

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 
 from sessionlog.formats.table import named
 from sessionlog.life import Witness
-from sessionlog.paths import open_regular, runs_folder
+from sessionlog.logfile import open_log as descriptor
+from sessionlog.logfile import stat_log
+from sessionlog.paths import runs_folder
 from sessionlog.records import Entry, Status, moment
 from sessionlog.source import format_of
 from sessionlog.text import visible
@@ -21,7 +23,7 @@ if TYPE_CHECKING:
 
 def open_log(entry: Entry) -> Log:
     """Open the log of a list's row. Raises NotALog or Unreadable."""
-    fd = open_regular(entry.path)
+    fd = descriptor(entry.path)
     try:
         form = format_of(entry.path, fd)
     finally:
@@ -37,7 +39,7 @@ def is_alive(entry: Entry) -> bool | None:
 def writer_of(entry: Entry) -> str:
     """The evidence for a living writer, in words."""
     try:
-        seen = os.stat(entry.path)
+        seen = stat_log(entry.path)
     except OSError:
         return ""
     found = Witness([entry.path]).writer(entry.path, seen)

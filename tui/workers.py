@@ -159,9 +159,10 @@ def watch(catalogue: Catalogue, open_log: Callable[[], str], post: Post, stopped
 
 def watch_log(path: str, post: Post, stopped: Stopped) -> None:
     """Tell when something happens to the open log, until stopped."""
+    from sessionlog.logfile import watched
     from sessionlog.notice import Notice  # nothing waits before the first paint
 
-    notice = Notice(path)
+    notice = Notice(watched(path))
     post(messages.LogGrew(path))  # what happened before it was watched
     try:
         while not stopped():

@@ -21,8 +21,8 @@ from sessionlog.errors import SessionLogError, SessionNotFound
 from sessionlog.follower import Batch, Follower, near_end
 from sessionlog.follower import counted as counted_before
 from sessionlog.intake import Start
+from sessionlog.logfile import open_log, stat_log, watched
 from sessionlog.notice import Notice
-from sessionlog.paths import open_regular
 from sessionlog.records import Status
 from sessionlog.source import format_of
 from sessionlog.text import visible
@@ -58,7 +58,7 @@ def run(options: argparse.Namespace) -> int:
     start = Start() if whole else _start(path)
     with (
         closing(Follower(path, start)) as follower,
-        closing(Notice(path)) as notice,
+        closing(Notice(watched(path))) as notice,
         closing(_Front(path, start)) as front,
     ):
         printer = _Printer(options.json, options.first, None if whole else ROWS, front)
@@ -105,7 +105,7 @@ def _path(options: argparse.Namespace) -> str:
             raise
         print(f"waiting for {visible(options.ref)}", file=sys.stderr)
         return str(options.ref)
-    fd = open_regular(path)
+    fd = open_log(path)
     try:
         if os.fstat(fd).st_size:
             format_of(path, fd)
@@ -117,7 +117,7 @@ def _path(options: argparse.Namespace) -> str:
 def _start(path: str) -> Start:
     """Where the last rows begin, if the log is too long to read it all for them."""
     try:
-        return near_end(path, ROWS) if os.path.getsize(path) > WHOLE else Start()
+        return near_end(path, ROWS) if stat_log(path).st_size > WHOLE else Start()
     except OSError:  # not there yet
         return Start()
 

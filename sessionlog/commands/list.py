@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import gc
-import os
 import sys
 import time
 from collections.abc import Sequence
@@ -13,6 +12,7 @@ from sessionlog import shown
 from sessionlog.commands.common import DONE, columns, counted, say
 from sessionlog.errors import SessionNotFound
 from sessionlog.listing import FEW, age_of, logs_in, look
+from sessionlog.logfile import there
 from sessionlog.paths import agent_folders, default_folders
 from sessionlog.records import Entry, Status, moment
 from sessionlog.spread import spread
@@ -32,7 +32,7 @@ def run(options: argparse.Namespace) -> int:
     gc.disable()  # ten thousand rows are no garbage, and the process ends with them
     places = options.paths or default_folders()
     for path in options.paths:
-        if not os.path.lexists(path):
+        if not there(path):
             raise SessionNotFound(f"{path}: no such file or folder")
     paths = list(logs_in(places))
     now, room = time.time(), columns()

@@ -16,9 +16,9 @@ from sessionlog import shown
 from sessionlog.commands.common import DONE, found, ref, say
 from sessionlog.commands.rows import items_of, row_line
 from sessionlog.formats.base import Format
+from sessionlog.logfile import open_log
 from sessionlog.numbering import Numbering, OwnRun
 from sessionlog.pace import SPEEDS, Pace, gap
-from sessionlog.paths import open_regular
 from sessionlog.records import Message, Record, moment
 from sessionlog.source import decode, format_of, lines_of
 
@@ -58,7 +58,7 @@ def played(path: str) -> Iterator[tuple[float, list[dict[str, Any]]]]:
     """For each line of a log the seconds of run since the line before, and its objects as `show`
     prints them, as far as they were known when the line was written. Holds one line and the open
     calls. Raises NotALog and Unreadable."""
-    fd = open_regular(path)
+    fd = open_log(path)
     try:
         form = format_of(path, fd)
         numbering, known = Numbering(), None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 import time
 from collections.abc import Iterable, Iterator
@@ -14,6 +13,7 @@ from sessionlog.commands.common import DONE, FOUND, INTERRUPTED, columns, counte
 from sessionlog.errors import SessionNotFound
 from sessionlog.hit import Hit, Progress
 from sessionlog.listing import glance, logs_in
+from sessionlog.logfile import there
 from sessionlog.paths import default_folders
 from sessionlog.query import KINDS, STATUSES, Query, compiled, parse_time
 from sessionlog.records import Entry
@@ -49,7 +49,7 @@ def run(options: argparse.Namespace) -> int:
     """Do it."""
     query = _query(options)
     for path in options.paths:
-        if not os.path.lexists(path):
+        if not there(path):
             raise SessionNotFound(f"{path}: no such file or folder")
     paths = list(logs_in(options.paths or default_folders()))
     told = _Telling(options.json, sys.stdout.isatty(), options.limit)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from typing import Any
 
@@ -10,6 +11,7 @@ from sessionlog import shown
 from sessionlog.commands.common import DONE, counted, found, ref, say
 from sessionlog.commands.rows import row_line
 from sessionlog.errors import NotPossible
+from sessionlog.logfile import open_log
 from sessionlog.reader import load
 from sessionlog.text import visible
 
@@ -50,7 +52,7 @@ def run(options: argparse.Namespace) -> int:
 def _raw(path: str, items: list[dict[str, Any]]) -> None:
     """The lines of the file that the items stand on, each once; visible on a terminal."""
     spans = sorted({(item["offset"], item["length"]) for item in items})
-    with open(path, "rb") as file:
+    with os.fdopen(open_log(path), "rb") as file:
         for offset, length in spans:
             file.seek(offset)
             data = file.read(length)

@@ -155,6 +155,24 @@ class Birth(NamedTuple):
     """Number of the last message a fork holds; None: a repair, which holds all."""
     time: str
     """RFC 3339, UTC."""
+    told: str = ""
+    """What the user says at the end of the new log; "" for nothing."""
+    workdir: str = ""
+    """Of a composed log: the folder that the agent works in."""
+    title: str = ""
+    """Of a composed log: what the session is called."""
+    source: str = ""
+    """Path of the log it is made from."""
+
+
+class Said(NamedTuple):
+    """A plain message, as every agent can be given it."""
+
+    role: str
+    """ "user" or "assistant"; the two take turns, and the first is the user's."""
+    text: str
+    at: str = ""
+    """RFC 3339; "" when its log does not say."""
 
 
 class Actor(Protocol):
@@ -183,15 +201,31 @@ class Actor(Protocol):
         """A line without these of its calls (counted from 0 on the line)."""
 
     def renew(self, parts: Iterable[Part], birth: Birth) -> Iterator[bytes]:
-        """The lines of the new log: only what must change is changed, inside the bytes."""
-
-    def say(self, text: str, at: str) -> bytes:
-        """The line of a user's message at the end of a new log; `at` is RFC 3339, UTC."""
+        """The lines of the new log, `birth.told` as the user's message at its end: only what must
+        change is changed, inside the bytes."""
 
     def place(
         self, parent: str, at: int | None, now: datetime, taken: Callable[[str], bool]
     ) -> tuple[str, str]:
         """(id, path) of the new log, the first that is not taken. `at` as in `Birth`."""
+
+
+@runtime_checkable
+class Composer(Protocol):
+    """An actor that can also write a session of its agent out of plain messages.
+
+    For sessions that come from another agent. Pure, as all of an actor is.
+    """
+
+    def compose(self, said: Iterable[Said], birth: Birth) -> Iterator[bytes]:
+        """The lines of a new log with these messages in its context, then `birth.told`."""
+
+    def home(
+        self, workdir: str, now: datetime, environ: Mapping[str, str],
+        taken: Callable[[str], bool],
+    ) -> tuple[str, str]:  # fmt: skip
+        """(id, path) of a new log where the agent looks for those of a working directory, the
+        first that is not taken."""
 
 
 def message_record(

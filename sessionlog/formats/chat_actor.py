@@ -66,9 +66,8 @@ class ChatActor:
                 )
             if fate is not Fate.DROPPED:
                 yield data
-
-    def say(self, text: str, at: str) -> bytes:
-        return codec.dumps({"role": "user", "content": text})
+        if birth.told:
+            yield codec.dumps({"role": "user", "content": birth.told})
 
     def place(
         self, parent: str, at: int | None, now: datetime, taken: Callable[[str], bool]

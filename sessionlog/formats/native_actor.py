@@ -71,9 +71,8 @@ class NativeActor:
             yield _new_meta(birth, values)
             yield from before
         yield from (data for data, fate in rest if fate is not Fate.DROPPED)
-
-    def say(self, text: str, at: str) -> bytes:
-        return encode(Message("user", text), at).removesuffix(b"\n")
+        if birth.told:
+            yield encode(Message("user", birth.told), birth.time).removesuffix(b"\n")
 
     def place(
         self, parent: str, at: int | None, now: datetime, taken: Callable[[str], bool]

@@ -15,8 +15,8 @@ from itertools import islice, pairwise
 from typing import NamedTuple
 
 from sessionlog.life import Witness
+from sessionlog.logfile import open_log
 from sessionlog.marks import Marks
-from sessionlog.paths import open_regular
 from sessionlog.records import Message, Record, Span, Status, moment
 from sessionlog.source import format_of
 from sessionlog.status import WAITS, judge, waits
@@ -66,7 +66,7 @@ def look(
     A log of more than `whole` bytes is read from its end. Raises NotALog when no format
     recognises it, Unreadable when it cannot be opened.
     """
-    fd = open_regular(path)
+    fd = open_log(path)
     try:
         form = format_of(path, fd)
     finally:

@@ -1,0 +1,249 @@
+"""The door to a log's bytes, whatever keeps it: opened, looked at and read as a file of lines.
+
+A log of JSON lines is its file. What another store keeps (a document, a database, a compressed
+log) is written out as lines to a file without a name, in memory where the system has such, and
+that one is given: `os.fstat`, `os.pread` and all that is built on them work as ever. While a
+session only grows, its lines stay in the same file and the file grows; when what was there changes,
+there is a new one, as when a log is replaced.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import tempfile
+import threading
+from collections import OrderedDict
+from typing import NamedTuple
+
+from sessionlog.errors import Unreadable
+from sessionlog.paths import open_regular
+from sessionlog.stores.base import Mark, Store
+from sessionlog.stores.table import keeper
+
+_HEAD = 4096
+_BLOCK = 1 << 20
+_KEPT = 32
+"""Sessions whose lines are kept at hand."""
+_MAGIC = (b"SQLite format 3\0", b"\x28\xb5\x2f\xfd")
+
+
+class Kept(NamedTuple):
+    """A session in a store."""
+
+    store: Store
+    file: str
+    """The file that holds it."""
+    id: str
+    """Which of the sessions in it; "" where the file holds one."""
+
+
+def open_log(path: str) -> int:
+    """A descriptor to read a log's lines with; the caller closes it.
+
+    Raises Unreadable, with the reason in plain words, for what cannot be opened.
+    """
+    fd, kept = enter(path)
+    return fd if kept is None else _opened(path, kept)
+
+
+def enter(path: str) -> tuple[int, Kept | None]:
+    """A plain log's descriptor, or what keeps the log (then the descriptor is -1). Raises
+    Unreadable."""
+    try:
+        fd = open_regular(path)
+    except Unreadable:
+        kept = _within(path)
+        if kept is None:
+            raise
+        return -1, kept
+    try:
+        kept = _kept_by(path, fd)
+    except BaseException:
+        os.close(fd)
+        raise
+    if kept is None:
+        return fd, None
+    os.close(fd)
+    return -1, kept
+
+
+def stat_log(path: str) -> os.stat_result:
+    """What `os.fstat` tells of the log's lines. Raises OSError when there is no such log."""
+    try:
+        found = os.stat(path)
+    except NotADirectoryError:
+        if (kept := _within(path)) is None:
+            raise
+    else:
+        if (kept := kept_in(path)) is None:
+            return found
+    try:
+        with _lock:
+            return os.fstat(_rolls.fresh(path, kept))
+    except Unreadable as error:
+        raise OSError(errno.EIO, str(error), path) from None
+
+
+def there(path: str) -> bool:
+    """Is there anything under this path: a file, a folder, a session in a store?"""
+    return os.path.lexists(path) or _within(path) is not None
+
+
+def file_of(path: str) -> str:
+    """The file on disk that holds the log: itself, or the database that it is in."""
+    kept = None if os.path.lexists(path) else _within(path)
+    return kept.file if kept else path
+
+
+def watched(path: str) -> str:
+    """The file to watch for news of a log: itself, or the journal that a database's come in."""
+    file = file_of(path)
+    return path if file == path else f"{file}-wal"
+
+
+def print_of(path: str) -> Mark | None:
+    """Differs when a log grew, was replaced, was written over with its time set back, or may be
+    read now and could not before; None when it is not there. Costs a stat for a plain log."""
+    try:
+        if not path.endswith(".jsonl") and (kept := kept_in(path)) is not None:
+            return kept.store.mark(kept.file, kept.id)
+        seen = os.stat(path)
+    except (OSError, ValueError):
+        return None
+    return seen.st_dev, seen.st_ino, seen.st_size, seen.st_mtime_ns, seen.st_ctime_ns
+
+
+def kept_in(path: str) -> Kept | None:
+    """The store that keeps a log; None for a plain log of lines, and for what cannot be read."""
+    try:
+        fd, kept = enter(path)
+    except Unreadable:
+        return None
+    if fd >= 0:
+        os.close(fd)
+    return kept
+
+
+def sessions_in(path: str) -> list[str]:
+    """The paths of the sessions in a file: its own, or one for each session that it holds."""
+    kept = kept_in(path)
+    if kept is None or not kept.store.many or kept.id:
+        return [path]
+    return [f"{path}/{id}" for id in kept.store.sessions(path)]
+
+
+def _within(path: str) -> Kept | None:
+    """The store that a path leads into: ``…/opencode.db/ses_1``."""
+    file, _, id = path.rpartition("/")
+    if not id or not os.path.isfile(file):
+        return None
+    kept = kept_in(file)
+    return Kept(kept.store, file, id) if kept is not None and kept.store.many else None
+
+
+def _kept_by(path: str, fd: int) -> Kept | None:
+    """Most logs are told by their first bytes: whole objects on the first lines."""
+    head = os.pread(fd, _HEAD, 0)
+    if not head.startswith(_MAGIC):
+        first, _, rest = head.lstrip().partition(b"\n")
+        if not first or (first.rstrip() not in (b"{", b"[") and rest.lstrip()[:1] == b"{"):
+            return None
+    store = keeper(path, head)
+    return Kept(store, path, "") if store is not None else None
+
+
+def _opened(path: str, kept: Kept) -> int:
+    with _lock:
+        fd = _rolls.fresh(path, kept)
+        try:  # one of its own: a descriptor that is only copied shares its place in the file
+            return os.open(f"/proc/self/fd/{fd}", os.O_RDONLY | os.O_CLOEXEC)
+        except OSError:
+            return os.open(_rolls.name_of(path), os.O_RDONLY | os.O_CLOEXEC)
+
+
+class _Roll(NamedTuple):
+    fd: int
+    mark: Mark
+    name: str
+    """Of the file, where the system has none without a name."""
+
+
+class _Rolls:
+    """The lines of some sessions, each in a file without a name."""
+
+    def __init__(self) -> None:
+        self._rolls: OrderedDict[str, _Roll] = OrderedDict()
+
+    def fresh(self, path: str, kept: Kept) -> int:
+        """The file with a session's lines as they are now."""
+        old = self._rolls.get(path)
+        mark = kept.store.mark(kept.file, kept.id)
+        if old is None or old.mark != mark:
+            fd, name = self._written(old, kept)
+            if old is not None and fd != old.fd:
+                _drop(old)
+            self._rolls[path] = _Roll(fd, mark, name)
+            self._date(fd, kept.file)
+        self._rolls.move_to_end(path)
+        while len(self._rolls) > _KEPT:
+            _drop(self._rolls.popitem(last=False)[1])
+        return self._rolls[path].fd
+
+    def name_of(self, path: str) -> str:
+        return self._rolls[path].name
+
+    def _written(self, old: _Roll | None, kept: Kept) -> tuple[int, str]:
+        data = b"".join(line + b"\n" for line in kept.store.lines(kept.file, kept.id))
+        if old is not None:
+            size = os.fstat(old.fd).st_size
+            if size <= len(data) and _holds(old.fd, data[:size]):
+                _put(old.fd, data[size:], size)
+                return old.fd, old.name
+        fd, name = _nameless()
+        _put(fd, data, 0)
+        return fd, name
+
+    @staticmethod
+    def _date(fd: int, file: str) -> None:
+        """The lines are as old as what they were made from."""
+        with contextlib.suppress(OSError, NotImplementedError):
+            times = [os.stat(name) for name in (file, f"{file}-wal") if os.path.exists(name)]
+            latest = max(found.st_mtime_ns for found in times)
+            os.utime(fd, ns=(latest, latest))
+
+
+_rolls = _Rolls()
+_lock = threading.Lock()
+
+
+def _holds(fd: int, data: bytes) -> bool:
+    view = memoryview(data)
+    return all(
+        os.pread(fd, _BLOCK, at) == view[at : at + _BLOCK] for at in range(0, len(data), _BLOCK)
+    )
+
+
+def _put(fd: int, data: bytes, at: int) -> None:
+    view = memoryview(data)
+    while view:
+        done = os.pwrite(fd, view, at)
+        view, at = view[done:], at + done
+
+
+def _nameless() -> tuple[int, str]:
+    if hasattr(os, "memfd_create"):
+        return os.memfd_create("session", os.MFD_CLOEXEC), ""
+    fd, name = tempfile.mkstemp(prefix="sessionlog-")  # mode 0600
+    _named.add(name)
+    return fd, name
+
+
+_named: set[str] = set()
+
+
+def _drop(roll: _Roll) -> None:
+    os.close(roll.fd)
+    if roll.name:
+        os.unlink(roll.name)

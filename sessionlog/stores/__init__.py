@@ -1,0 +1,1 @@
+"""What sessions are kept in besides JSON lines, one file a kind; `table` alone knows them all."""
