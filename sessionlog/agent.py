@@ -45,6 +45,9 @@ class Agent:
     """Run it in a PID namespace, which ends everything in it with its first process."""
     format: str = ""
     """The only format of logs that it goes on with; "" for any."""
+    before: tuple[str, ...] = ()
+    """A command that has to have run before the other one, to bring the log to the agent; empty:
+    none."""
 
     def argv_for(self, screen: bool) -> tuple[str, ...]:
         """The template with a terminal, or the one without."""
@@ -61,12 +64,21 @@ def fill(agent: Agent, values: Mapping[str, str], screen: bool = True) -> tuple[
 
     Paths become absolute, because the agent runs elsewhere. An argument that begins with a prompt
     that begins with "-" gets a space in front: nobody's options begin with one, and no model
-    minds. An argument that is nothing but an empty prompt is left out. Raises NotPossible for an
-    id that a program would take for an option (unless the template has "--" before it, or the
-    id's place is behind other text: ``--resume={id}``), for a value that is missing, and for what
-    no argument can hold: a NUL, a text that has no bytes, more than `LONGEST` bytes.
+    minds. So does a prompt that begins with "@": pi 0.73 takes it for the name of a file (its
+    cli/args.js). An argument that is nothing but an empty prompt is left out. Raises NotPossible
+    for an id that a program would take for an option (unless the template has "--" before it, or
+    the id's place is behind other text: ``--resume={id}``), for a value that is missing, and for
+    what no argument can hold: a NUL, a text that has no bytes, more than `LONGEST` bytes.
     """
-    template = agent.argv_for(screen)
+    return _filled(agent, agent.argv_for(screen), values)
+
+
+def fill_before(agent: Agent, values: Mapping[str, str]) -> tuple[str, ...]:
+    """The command that has to run first, empty for none; as `fill`."""
+    return _filled(agent, agent.before, values)
+
+
+def _filled(agent: Agent, template: tuple[str, ...], values: Mapping[str, str]) -> tuple[str, ...]:
     filled = []
     for at, argument in enumerate(template):
         made = HOLE.sub(lambda hole: _value(agent, hole[1], values), argument)
@@ -74,6 +86,8 @@ def fill(agent: Agent, values: Mapping[str, str], screen: bool = True) -> tuple[
             continue
         if made.startswith("-") and argument.startswith("{") and "--" not in template[:at]:
             made = _no_option(agent, argument, made)
+        if made.startswith("@") and argument == "{prompt}":
+            made = f" {made}"
         filled.append(made)
         _check(agent, argument, made)
     return tuple(filled)

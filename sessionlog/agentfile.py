@@ -13,7 +13,7 @@ from typing import Any
 from sessionlog.agent import HOLE, HOLES, OUTPUTS, Agent
 from sessionlog.errors import NotPossible
 
-FIELDS = ("argv", "headless", "output", "appends", "namespace")
+FIELDS = ("argv", "headless", "before", "output", "appends", "namespace")
 EXAMPLE = """\
 # Agents that a session can be handed to, besides the built-in ones (`sessionlog agents` lists all).
 # A table with the name of a built-in one takes its place.
@@ -29,6 +29,9 @@ argv = ["my-agent", "--resume", "{log}", "--", "{prompt}"]
 
 # The command without a terminal. Default: argv.
 # headless = ["my-agent", "--batch", "--resume", "{log}", "--", "{prompt}"]
+
+# A command that has to run first, in the same place: where it fails, the other is not started.
+# before = ["my-agent", "import", "{log}"]
 
 # The program writes no log of its own: what it prints is recorded. One of: text, anthropic-sse,
 # openai-sse, claude-stream-json, codex-exec-json.
@@ -95,6 +98,7 @@ def _agent(table: Any, name: str, key: str) -> Agent:
         name,
         _argv(table.get("argv"), f"{key}.argv"),
         headless=_argv(table["headless"], f"{key}.headless") if "headless" in table else (),
+        before=_argv(table["before"], f"{key}.before") if "before" in table else (),
         output=output,
         appends=_truth(table, "appends", key),
         namespace=_truth(table, "namespace", key),

@@ -1,28 +1,31 @@
-"""A session's conversation in a new native log, whatever format it was written in.
+"""A session's conversation in a new log, whatever format it was written in.
 
-For a program that writes no log of its own: what it prints is recorded behind the conversation
-that it was given, so that the new log is a whole run which can be shown and handed on again.
+Into a native log it goes whole, calls and all: for the native engine, and for a program that
+writes no log of its own, whose output is recorded behind the conversation that it was given, so
+that the new log is a whole run which can be shown and handed on again. Into the log of any other
+agent it goes as plain messages.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import datetime
 from pathlib import Path
 
 from sessionlog import newlog
-from sessionlog.errors import NotPossible
-from sessionlog.formats.base import Birth, Fate
+from sessionlog.earlier import until
+from sessionlog.errors import NotPossible, SessionExists
+from sessionlog.formats.base import Birth, Composer, Fate, Format
 from sessionlog.formats.native import Native
 from sessionlog.formats.native_actor import NativeActor
 from sessionlog.formats.native_encode import encode, stamp
 from sessionlog.framing import split
+from sessionlog.plain import Plain
 from sessionlog.plan import Mend, units
 from sessionlog.records import NOTHING, Message, Meta, Origin, Record, Span
-from sessionlog.session import Session, fold
+from sessionlog.session import Session
 from sessionlog.source import decode
-from sessionlog.survey import form_named
 
 
 def carry(
@@ -34,7 +37,7 @@ def carry(
 
     Raises NotPossible when there is no message `at`, or the folder cannot be written.
     """
-    known = session if at is None else until(session, at)
+    known = until(session, at)
     id, path = place(folder, now)
     birth = Birth(id, session.id, at, stamp(now))
     origin = {"forked_from": Origin(session.id, at)} if at else {"resumed_from": session.id}
@@ -53,15 +56,32 @@ def place(folder: str, now: datetime) -> tuple[str, str]:
     return NativeActor().place(os.path.join(folder, "x"), None, now, os.path.lexists)
 
 
-def until(session: Session, at: int) -> Session:
-    """The session as it stood right after a message. Raises NotPossible when there is none."""
-    step = next((step for step in session.history if step.n == at), None)
-    if step is None:
-        raise NotPossible(f"{session.path}: no message {at}; it has {len(session.history)}")
-    end = step.record.span.offset
-    records = [record for record in session.records if record.span.offset <= end]
-    form = form_named(session.format)
-    return fold(records, (), form=form, path=session.path, size=session.size)
+def carry_to(
+    form: Format, conversation: Plain, birth: Birth, path: str, again: Callable[[], tuple[str, str]]
+) -> Path:
+    """Write plain messages as a session of another agent, and `birth.told` as the user's last one;
+    gives the new log's path.
+
+    It goes to `path`, where the agent looks for `birth.id`, or where that is taken meanwhile to
+    the (id, path) that `again` gives. Raises NotPossible when the agent's sessions cannot be
+    composed, or the folder cannot be written.
+    """
+    composer = composer_of(form)
+    for _ in range(_TRIES):
+        lines = (line + b"\n" for line in composer.compose(conversation.said, birth))
+        try:
+            return newlog.write(Path(path), lines)
+        except SessionExists:
+            id, path = again()
+            birth = birth._replace(id=id)
+    raise SessionExists(f"{path}: taken again and again; try once more")
+
+
+def composer_of(form: Format) -> Composer:
+    """What writes sessions of that agent out of plain messages. Raises NotPossible: nothing."""
+    if not isinstance(form.actor, Composer):
+        raise NotPossible(f"a {form.name} log cannot be written out of plain messages")
+    return form.actor
 
 
 def _closed(session: Session, at: str) -> Iterator[bytes]:
@@ -101,5 +121,6 @@ def _native(message: Message) -> Message:
     return Message(_TYPES.get(message.type, message.type), message.text, None, message.images)
 
 
+_TRIES = 100
 _TYPES = {"assistant": "bot", "system": "instructions", "summary": "checkpoint"}
 """The native words for what other formats call otherwise."""

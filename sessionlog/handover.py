@@ -8,18 +8,27 @@ import contextlib
 import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 from sessionlog import agents
-from sessionlog.carry import carry, until
+from sessionlog.agent import Agent
+from sessionlog.carry import carry, carry_to, composer_of
+from sessionlog.earlier import until
 from sessionlog.errors import DamagedLog, NotPossible
 from sessionlog.forks import apply_fork
+from sessionlog.formats.base import Birth, Keeper
+from sessionlog.formats.table import named
+from sessionlog.listing import glance
 from sessionlog.paths import private_folder, runs_folder
-from sessionlog.plan import Fork, Repair
+from sessionlog.plain import Plain
+from sessionlog.plan import Fork
 from sessionlog.reader import load, refusal
+from sessionlog.records import stamp
 from sessionlog.repairs import apply_repair
 from sessionlog.resume import Resume, files_of, seen_of
 from sessionlog.session import Session
 from sessionlog.supervise.order import Order
+from sessionlog.survey import form_named
 from sessionlog.transcript import anthropic_messages, openai_messages, write_messages
 
 _MESSAGES = {"messages": anthropic_messages, "messages_openai": openai_messages}
@@ -53,20 +62,28 @@ def prepare(
     if seen_of(session.path) != plan.seen:
         raise NotPossible(f"{session.path}: it changed since it was looked at; look again")
     accepted(session, plan, force)
-    made = write_log(session, plan, force=force)
+    made = write_log(session, plan, force=force, environ=environ)
     log = os.path.abspath(made or plan.log)
     id = _id_of(log, plan)
     files = _messages(plan, log, environ)
     values = {"log": log, "id": id, "workdir": plan.cwd, "prompt": plan.note, **files}
     argv = agents.fill(plan.agent, values, plan.screen)
     order = Order(
-        argv=argv, cwd=plan.cwd, run=plan.run, session=id, log=log, source=session.path,
+        argv=argv, before=agents.fill_before(plan.agent, values), cwd=plan.cwd, run=plan.run,
+        session=id, log=_written_to(log, id, plan.agent, environ), source=session.path,
         agent=plan.agent.name, screen=plan.screen and not plan.agent.output,
         output=plan.agent.output, namespace=plan.agent.namespace,
-        closes=made is not None and plan.agent.appends and session.format == "native",
+        closes=made is not None and plan.agent.appends and _new(session, plan) == "native",
     )  # fmt: skip
     done = replace(plan, argv=argv, log=log, id=id)
     return Handed(done, order, made, tuple(files.values()))
+
+
+def _written_to(log: str, id: str, agent: Agent, environ: Mapping[str, str]) -> str:
+    """The log that the agent goes on in."""
+    form = named(agent.format) if agent.before else None
+    actor = form.actor if form is not None else None
+    return actor.kept(id, environ) if isinstance(actor, Keeper) else log
 
 
 def accepted(session: Session, plan: Resume, force: bool) -> None:
@@ -89,18 +106,43 @@ def accepted(session: Session, plan: Resume, force: bool) -> None:
     raise refusal(session.path, damage)
 
 
-def write_log(session: Session, plan: Resume, *, force: bool = False) -> str | None:
+def write_log(
+    session: Session, plan: Resume, *, force: bool = False,
+    environ: Mapping[str, str] = os.environ,
+) -> str | None:  # fmt: skip
     """Write the new log alone; gives its path, None when the log goes over as it stands."""
     told = plan.note if plan.told else ""
+    if plan.plain is not None:
+        return str(_plain_log(session, plan, plan.plain, told, environ))
     if plan.carried:
         folder, driver = os.path.dirname(plan.log), plan.agent.name
         made = carry(session, folder, driver, plan.now, at=plan.at, told=told, workdir=plan.cwd)
         return str(made)
+    if plan.plan is None:
+        return None
     if isinstance(plan.plan, Fork):
         return str(apply_fork(plan.plan, force=force, told=told))
-    if isinstance(plan.plan, Repair):
-        return str(apply_repair(plan.plan, force=force))
-    return None
+    return str(apply_repair(plan.plan, force=force))
+
+
+def _plain_log(
+    session: Session, plan: Resume, conversation: Plain, told: str, environ: Mapping[str, str]
+) -> Path:
+    form = form_named(plan.format)
+    birth = Birth(
+        plan.id, session.id, plan.at, stamp(plan.now.timestamp()), told, plan.cwd, session.title,
+        session.path,
+    )  # fmt: skip
+
+    def again() -> tuple[str, str]:
+        return composer_of(form).home(plan.cwd, plan.now, environ, os.path.lexists)
+
+    return carry_to(form, conversation, birth, plan.log, again)
+
+
+def _new(session: Session, plan: Resume) -> str:
+    """Format of the new log."""
+    return plan.format or session.format
 
 
 def finish(handed: Handed) -> None:
@@ -109,12 +151,8 @@ def finish(handed: Handed) -> None:
 
 
 def _id_of(log: str, plan: Resume) -> str:
-    """A log answers to its file's name where it was made here; else to the id it has."""
-    if plan.plan is None and not plan.carried:
-        return plan.id
-    if plan.plan is not None and log == os.path.abspath(plan.plan.path):
-        return plan.id
-    return os.path.basename(log).removesuffix(".jsonl")
+    """The id as planned; where the new log went to another place, the one that it has there."""
+    return plan.id if log == plan.log else glance(log).id
 
 
 def _messages(plan: Resume, log: str, environ: Mapping[str, str]) -> dict[str, str]:

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 BLOCK = 4096
 """First read at either end; doubled as long as more is needed."""
+TAIL = 20 * 1024
+"""First read at the end, for a row from the bytes alone: the titles of a log may stand there."""
 FAR = 1 << 20
 """How far from either end a row may read."""
 FEW = 500
@@ -209,7 +211,7 @@ def _row(path: str, fd: int, closely: bool) -> Entry:
     if form is None:
         return Entry(stem_of(path), path, "unknown", reason=why_not(data), bytes=size,
                      updated=_mtime(seen))  # fmt: skip
-    tail = data if size <= BLOCK else os.pread(fd, BLOCK, size - BLOCK)
+    tail = data if size <= BLOCK else os.pread(fd, TAIL, max(size - TAIL, 0))
     entry = form.glimpse(path, data, tail, size)
     if entry is not None and (entry.status is Status.COMPLETE or not closely):
         return entry

@@ -19,13 +19,16 @@ from typing import NamedTuple
 
 from sessionlog.errors import Unreadable
 from sessionlog.paths import open_regular
-from sessionlog.stores.base import Mark, Store
+from sessionlog.stores.base import Mark, Store, Unended
 from sessionlog.stores.table import keeper
 
 _HEAD = 4096
 _BLOCK = 1 << 20
 _KEPT = 32
 """Sessions whose lines are kept at hand."""
+_SIGNS = (b'"history_base"', b'"projectHash"', b'{"$set"', b'{"$rewindTo"', b'"type":"gemini"')
+"""Of a log that goes on from another (Codex), and of lines that tell the same thing again and
+again, as far as it is known by then (Gemini CLI)."""
 _MAGIC = (b"SQLite format 3\0", b"\x28\xb5\x2f\xfd")
 
 
@@ -146,7 +149,7 @@ def _within(path: str) -> Kept | None:
 def _kept_by(path: str, fd: int) -> Kept | None:
     """Most logs are told by their first bytes: whole objects on the first lines."""
     head = os.pread(fd, _HEAD, 0)
-    if not head.startswith(_MAGIC):
+    if not head.startswith(_MAGIC) and not any(sign in head for sign in _SIGNS):
         first, _, rest = head.lstrip().partition(b"\n")
         if not first or (first.rstrip() not in (b"{", b"[") and rest.lstrip()[:1] == b"{"):
             return None
@@ -195,7 +198,8 @@ class _Rolls:
         return self._rolls[path].name
 
     def _written(self, old: _Roll | None, kept: Kept) -> tuple[int, str]:
-        data = b"".join(line + b"\n" for line in kept.store.lines(kept.file, kept.id))
+        lines = kept.store.lines(kept.file, kept.id)
+        data = b"".join(line if isinstance(line, Unended) else line + b"\n" for line in lines)
         if old is not None:
             size = os.fstat(old.fd).st_size
             if size <= len(data) and _holds(old.fd, data[:size]):

@@ -23,7 +23,8 @@ from pathlib import Path
 from sessionlog.errors import NotPossible, SessionExists
 from sessionlog.formats.base import Actor, Birth, Fate, Part
 from sessionlog.framing import Line
-from sessionlog.paths import open_regular, private_folder, sync_folder, valid_id
+from sessionlog.logfile import open_log
+from sessionlog.paths import private_folder, sync_folder, valid_id
 from sessionlog.plan import INTERRUPTED, Edits, Fork, Insert, Repair
 from sessionlog.records import Span
 from sessionlog.source import lines_of
@@ -91,6 +92,7 @@ def make(
     id, path = plan.id, plan.path
     for _ in range(_TRIES):
         try:
+            _ready(Path(path).parent)
             return _write(plan, actor, id, Path(path), told)
         except SessionExists:
             id, path = actor.place(plan.source, plan.at, plan.now, os.path.lexists)
@@ -115,7 +117,7 @@ def _id_of(target: Path, otherwise: str) -> str:
 def copy(source: str, size: int, out: str | os.PathLike[str]) -> Path:
     """A byte copy of the log's first `size` bytes at `out`, made in the same way."""
     target = _place(out)
-    fd = open_regular(source)
+    fd = open_log(source)
     try:
         return _publish(target, _blocks(fd, size), source, None)
     finally:
@@ -127,17 +129,22 @@ def write(target: Path, lines: Iterable[bytes]) -> Path:
 
     Raises as `make` does.
     """
-    try:
-        private_folder(str(target.parent))
-    except OSError as error:
-        raise NotPossible(f"{target.parent}: cannot keep sessions here: {error.strerror}") from None
+    _ready(target.parent)
     return _publish(target, lines, "", frozenset())
+
+
+def _ready(folder: Path) -> None:
+    """Make the folder where it is missing: agents keep a folder a day, or one a project."""
+    try:
+        private_folder(str(folder))
+    except OSError as error:
+        raise NotPossible(f"{folder}: cannot keep sessions here: {error.strerror}") from None
 
 
 def _write(plan: Fork | Repair, actor: Actor, id: str, target: Path, told: str) -> Path:
     time = plan.now.astimezone(UTC).isoformat().replace("+00:00", "Z")
-    birth = Birth(id, plan.parent, plan.at, time, told, source=plan.source)
-    fd = open_regular(plan.source)
+    birth = Birth(id, plan.parent, plan.at, time, told, plan.workdir, source=plan.source)
+    fd = open_log(plan.source)
     try:
         if os.fstat(fd).st_size < plan.changes.end:
             raise NotPossible(f"{plan.source}: it became shorter meanwhile; look again")

@@ -24,11 +24,17 @@ _CALLS = 20
 
 def note_for(
     session: Session, plan: Fork | Repair | None, now: datetime, *, at: int | None = None,
-    files: Sequence[str] = (),
+    files: Sequence[str] = (), other: str = "",
 ) -> str:  # fmt: skip
     """The note. `at`: the message that a fork was asked for at; None: the whole run goes over.
-    `files`: lines about the files that changed. Masked: it goes into a command line."""
+    `files`: lines about the files that changed. `other`: who held the session, in words, where it
+    goes over as plain messages. Masked: it goes into a command line."""
     lines = [_opening(session, plan, at, now)]
+    if other:
+        lines.append(
+            f"It was held with {other}, whose calls and results are told in square brackets: call "
+            "your own tools."
+        )
     lines += files or ["Files may have changed meanwhile: read them again before you edit them."]
     # without a plan nothing was closed by us: what ran then is what the agent itself will close
     asked = plan.closed if plan else [call for call in session.in_flight if call.n is not None]

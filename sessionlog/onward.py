@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 
 from sessionlog.listing import glance
-from sessionlog.logfile import open_log
+from sessionlog.logfile import open_log, stat_log
 
 _BLOCK = 1 << 20
 
@@ -17,8 +17,9 @@ _BLOCK = 1 << 20
 class Onward:
     """Looks for the log of a run. Made just before the run is started; costs a folder's names."""
 
-    def __init__(self, log: str, id: str) -> None:
-        self._log, self._id = log, id
+    def __init__(self, log: str, id: str, made: str | None = None) -> None:
+        """`made`: the new log, where the agent takes a copy of it into its own keeping."""
+        self._log, self._id, self._made = log, id, made
         self._folder = os.path.dirname(log) or "."
         self._size = _size(log)
         self._changed = 0
@@ -28,11 +29,13 @@ class Onward:
 
     def before(self, path: str) -> int:
         """Lines that stood in that log before the run. O(bytes)."""
-        if path != self._log or self._size < 0:
+        first = self._log if self._size >= 0 else self._made
+        if path != self._log or first is None:
             return 0
-        fd, lines, at = open_log(path), 0, 0
+        size = self._size if first == self._log else _size(first)
+        fd, lines, at = open_log(first), 0, 0
         try:
-            while data := os.pread(fd, min(_BLOCK, self._size - at), at):
+            while data := os.pread(fd, min(_BLOCK, size - at), at):
                 lines += data.count(b"\n")
                 at += len(data)
         finally:
@@ -61,6 +64,6 @@ class Onward:
 
 def _size(path: str) -> int:
     try:
-        return os.path.getsize(path)
+        return stat_log(path).st_size
     except OSError:
         return -1

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import glob
 import os
 import re
 import stat
@@ -125,7 +126,8 @@ def runs_folder(environment: Mapping[str, str] = os.environ) -> str:
 
 
 def agent_folders(environment: Mapping[str, str] = os.environ) -> dict[str, list[str]]:
-    """Where each agent keeps its sessions by its own rules, whether the folder is there or not."""
+    """Where each agent keeps its sessions by its own rules, whether that is there or not: folders,
+    and databases."""
     claude = environment.get("CLAUDE_CONFIG_DIR") or _home(environment, ".claude")
     codex = environment.get("CODEX_HOME") or _home(environment, ".codex")
     openclaw = environment.get("OPENCLAW_STATE_DIR") or _home(environment, ".openclaw")
@@ -135,7 +137,38 @@ def agent_folders(environment: Mapping[str, str] = os.environ) -> dict[str, list
         "codex": [os.path.join(codex, "sessions"), os.path.join(codex, "archived_sessions")],
         "pi": [_pi_folder(environment)],
         "openclaw": [os.path.join(openclaw, "agents")],
+        "opencode": [
+            *opencode_databases(environment),
+            os.path.join(_opencode_folder(environment), "storage", "session"),
+        ],
+        "gemini": [os.path.join(gemini_folder(environment), "tmp")],
+        "qwen": [os.path.join(qwen_folder(environment), name) for name in ("projects", "tmp")],
     }
+
+
+def gemini_folder(environment: Mapping[str, str] = os.environ) -> str:
+    """Gemini CLI's own folder; its variable names the home folder that it is in."""
+    return os.path.join(environment.get("GEMINI_CLI_HOME") or _home(environment), ".gemini")
+
+
+def qwen_folder(environment: Mapping[str, str] = os.environ) -> str:
+    """Qwen Code's folder of what it keeps while it runs."""
+    own = environment.get("QWEN_RUNTIME_DIR") or environment.get("QWEN_HOME")
+    return own or _home(environment, ".qwen")
+
+
+def opencode_databases(environment: Mapping[str, str] = os.environ) -> list[str]:
+    """OpenCode's databases, that of a release first; a channel's builds have one of their own."""
+    folder, own = _opencode_folder(environment), environment.get("OPENCODE_DB")
+    if own:
+        return [os.path.join(folder, own)]
+    release = os.path.join(folder, "opencode.db")
+    return [release, *sorted(glob.glob(os.path.join(glob.escape(folder), "opencode-*.db")))]
+
+
+def _opencode_folder(environment: Mapping[str, str]) -> str:
+    data = environment.get("XDG_DATA_HOME") or _home(environment, ".local", "share")
+    return os.path.join(data, "opencode")
 
 
 def _pi_folder(environment: Mapping[str, str]) -> str:
@@ -148,9 +181,9 @@ def _pi_folder(environment: Mapping[str, str]) -> str:
 
 
 def default_folders(environment: Mapping[str, str] = os.environ) -> list[str]:
-    """The agents' folders that are there on this machine."""
+    """The agents' folders and databases that are there on this machine."""
     folders = [path for paths in agent_folders(environment).values() for path in paths]
-    return [path for path in folders if os.path.isdir(path)]
+    return [path for path in folders if os.path.exists(path)]
 
 
 def _home(environment: Mapping[str, str], *parts: str) -> str:

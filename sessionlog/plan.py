@@ -96,6 +96,8 @@ class Repair(_Planned):
     """The damage before the end that stops it, unless forced."""
     alive: str | None = None
     """Evidence that the source's writer lives, which stops it."""
+    workdir: str = ""
+    """Another working directory than the source's, for the new log; "": the same."""
 
     at = None
 
@@ -123,6 +125,8 @@ class Fork(_Planned):
     changes: Edits
     refused: Damage | None = None
     """The damage in the taken lines that stops it, unless forced."""
+    workdir: str = ""
+    """Another working directory than the source's, for the new log; "": the same."""
 
     needed = True
 
@@ -140,7 +144,8 @@ class _Call:
     call: OpenCall
     span: Span
     own: bool
-    """Of the main run, not of a subagent: only those are closed."""
+    """Of the main run, and told to the agent again: only those are closed. Not a subagent's, nor
+    those of an answer that broke off, which were never made."""
     index: int
     """Which call of its line it is, counted from 0."""
     twin: bool = False
@@ -277,7 +282,8 @@ class Mend:
         """Await the result of a request."""
         self._pairing.request(n, activity)
         call = OpenCall(n, activity.id, activity.name, activity.arguments)
-        waiting = self._waiting[n] = _Call(call, record.span, not message.sidechain, index)
+        own = not message.sidechain and not message.unsent
+        waiting = self._waiting[n] = _Call(call, record.span, own, index)
         if waiting.own:
             if self._turn is None:
                 self._turn = _Turn({}, message.answer, record.span.end, record.at)

@@ -2,34 +2,35 @@
 
 Planning only; nothing is written or started here (`handover` does that). A session goes over with
 every call closed: as its repair, as its fork, or as it stands when nothing needs closing and the
-agent does not write into the log that it is given.
+agent does not write into the log that it is given. To an agent of another format its conversation
+is carried: with its calls into a native log, to all others as plain messages.
 """
 
 from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import NamedTuple
 
 from sessionlog import agents
-from sessionlog.agents import Agent
-from sessionlog.carry import place
+from sessionlog.agents import Agent, Way
+from sessionlog.carry import composer_of
+from sessionlog.carry import place as native_place
 from sessionlog.errors import LogInUse, NotPossible
 from sessionlog.forks import plan_fork
+from sessionlog.formats.base import Composer, ReadOnly
 from sessionlog.logfile import stat_log
 from sessionlog.note import note_for
-from sessionlog.paths import native_folder, runs_folder
+from sessionlog.paths import agent_folders, native_folder, runs_folder
+from sessionlog.plain import Plain, plain
 from sessionlog.plan import Fork, Repair
 from sessionlog.repairs import plan_repair
 from sessionlog.session import Session
 from sessionlog.stale import FileNow, Staleness, note_of
 from sessionlog.supervise.order import new_run
 from sessionlog.survey import form_named
-
-DEMO = "demo"
-"""The driver that the demo's logs name, and the scripted agent that goes on with them."""
 
 
 class Seen(NamedTuple):
@@ -74,9 +75,10 @@ class Resume:
     staleness: Staleness | None = None
     plan: Fork | Repair | None = None
     """What has to be written first; None: the log goes over as it stands."""
-    carried: bool = False
-    """The agent writes no log and the source's is another's: its conversation is carried into a
-    new native log, in which what the agent prints is recorded."""
+    way: Way = Way.LOG
+    """How the agent gets the session."""
+    plain: Plain | None = None
+    """Way.PLAIN: the messages that it gets."""
     told: bool = False
     """Is the note the last user message of the new log?"""
     at: int | None = None
@@ -87,9 +89,30 @@ class Resume:
     """What is not there, each with what to do: nothing can be started before it is."""
 
     @property
+    def carried(self) -> bool:
+        """Is the conversation written anew, into a log of another format?"""
+        return self.way is not Way.LOG
+
+    @property
+    def format(self) -> str:
+        """The format that it is carried into; "" when the log goes over as what it is."""
+        return {Way.LOG: "", Way.CALLS: "native", Way.PLAIN: self.agent.format}[self.way]
+
+    @property
+    def left(self) -> tuple[str, ...]:
+        """What could not be carried, in plain words."""
+        return self.plain.left if self.plain else ()
+
+    @property
     def untold(self) -> bool:
         """Neither the command nor the log has a place for the note: the person has to tell it."""
         return not self.told and not self.agent.uses("prompt", self.screen)
+
+    @property
+    def before(self) -> tuple[str, ...]:
+        """The command that has to run first, to bring the log to the agent; empty for none."""
+        values = {"log": self.log, "id": self.id, "workdir": self.cwd, "prompt": self.note}
+        return agents.fill_before(self.agent, values)
 
     @property
     def changed_files(self) -> tuple[FileNow, ...]:
@@ -115,27 +138,101 @@ def plan_resume(
     if seen.size != session.size:
         raise NotPossible(f"{session.path}: it changed while it was read; look again")
     now = now or datetime.now(UTC)
-    chosen = _agent(session, agent, environ)
-    silent = not chosen.uses("prompt", screen) or bool(chosen.output)
-    carried = bool(chosen.output) and session.format != "native"
-    told = silent and (carried or form_named(session.format).actor is not None)
-    plan = _plan(session, at, now, appended=told or chosen.appends, carried=carried)
-    log, id = (plan.path, plan.id) if plan else (session.path, session.id)
-    if carried:
-        id, log = place(_folder_for(session, environ), now)
-    log = os.path.abspath(log)
-    cwd = os.path.abspath(cwd or session.meta.workdir or os.path.dirname(log))
+    chosen, way = _agent(session, agent, screen, environ)
+    told = _told(session, chosen, way, screen)
+    there = os.path.abspath(cwd or session.meta.workdir or os.path.dirname(session.path))
+    place = _Place(session, chosen, there, now, screen, environ)
+    id, log, plan, messages = _going(place, way, at, appended=told or chosen.appends)
     files = note_of(staleness) if staleness else ()
     # a fork at the last message is the whole run: what was in flight behind it is told, too
     part = at if at != len(session.history) else None
-    note = prompt or note_for(session, plan, now, at=part, files=files)
+    other = _other(session) if messages else ""
+    note = prompt or note_for(session, plan, now, at=part, files=files, other=other)
     run = new_run(now.timestamp())
-    values = {"log": log, "id": id, "workdir": cwd, "prompt": note}
+    values = {"log": log, "id": id, "workdir": there, "prompt": note}
     argv = agents.fill(chosen, values | files_of(chosen, screen, run, environ), screen)
     return Resume(
-        chosen, now, seen, run, argv, cwd, log, id, note, staleness, plan, carried, told, at,
-        screen, _missing(chosen, screen, cwd, environ),
+        chosen, now, seen, run, argv, there, log, id, note, staleness, plan, way, messages, told,
+        at, screen, _missing(chosen, screen, there, environ),
     )  # fmt: skip
+
+
+def _told(session: Session, chosen: Agent, way: Way, screen: bool) -> bool:
+    """Has the new log to tell the note, because the command has no place for it?"""
+    silent = not chosen.uses("prompt", screen) or bool(chosen.output)
+    can = way is not Way.LOG or form_named(session.format).actor is not None
+    return silent and can
+
+
+def _other(session: Session) -> str:
+    own = form_named(session.format).agent
+    return f"another agent ({own})" if own else "another agent"
+
+
+class _Place(NamedTuple):
+    """For whom and for where it is thought through."""
+
+    session: Session
+    agent: Agent
+    cwd: str
+    now: datetime
+    screen: bool
+    environ: Mapping[str, str]
+
+
+class _Going(NamedTuple):
+    """What goes over, and where it will be."""
+
+    id: str
+    log: str
+    plan: Fork | Repair | None = None
+    plain: Plain | None = None
+
+
+def _going(place: _Place, way: Way, at: int | None, *, appended: bool) -> _Going:
+    session = place.session
+    if way is Way.PLAIN:
+        return _plainly(place, at)
+    if way is Way.CALLS:
+        id, log = native_place(_folder_for(session, place.environ), place.now)
+        return _Going(id, os.path.abspath(log))
+    plan = _plan(session, at, place.now, appended=appended)
+    if plan is None:
+        return _Going(session.id, os.path.abspath(session.path))
+    plan = _where_it_looks(plan, place)
+    return _Going(plan.id, os.path.abspath(plan.path), plan)
+
+
+def _plainly(place: _Place, at: int | None) -> _Going:
+    """Raises NotPossible when there is nothing to carry."""
+    session = place.session
+    found = plain(session, at)
+    if not found.said:
+        raise NotPossible(f"{session.path}: nothing was said in it; nothing to go on with")
+    composer = composer_of(form_named(place.agent.format))
+    id, log = composer.home(place.cwd, place.now, place.environ, os.path.lexists)
+    return _Going(id, os.path.abspath(log), plain=found)
+
+
+def _where_it_looks(plan: Fork | Repair, place: _Place) -> Fork | Repair:
+    """The plan, its new log where the agent looks for it: one that is given an id alone looks in
+    its own folders, and most keep a folder for each working directory. The native engine does
+    neither."""
+    session, agent, cwd, now, screen, environ = place
+    actor, own = form_named(session.format).actor, agent_folders(environ).get(agent.name, ())
+    if session.format == "native" or not own or not isinstance(actor, Composer):
+        return plan
+    by_path = agent.uses("log", screen) or not agent.uses("id", screen)
+    moved = cwd != os.path.abspath(session.meta.workdir or cwd)
+    if not moved and (by_path or any(_is_below(session.path, folder) for folder in own)):
+        return plan
+    id, path = actor.home(cwd, now, environ, os.path.lexists)
+    return replace(plan, id=id, path=path, workdir=cwd if moved else "")
+
+
+def _is_below(path: str, folder: str) -> bool:
+    path, folder = os.path.realpath(path), os.path.realpath(folder)
+    return path.startswith(os.path.join(folder, ""))
 
 
 def _folder_for(session: Session, environ: Mapping[str, str]) -> str:
@@ -155,28 +252,36 @@ def files_of(agent: Agent, screen: bool, run: str, environ: Mapping[str, str]) -
     }
 
 
-def _agent(session: Session, name: str | None, environ: Mapping[str, str]) -> Agent:
-    own = form_named(session.format).agent
+def _agent(
+    session: Session, name: str | None, screen: bool, environ: Mapping[str, str]
+) -> tuple[Agent, Way]:
+    form = form_named(session.format)
+    own = form.agent
+    if name is None and isinstance(form, ReadOnly):
+        raise NotPossible(f"{session.path}: {form.instead}")
     # of the names that a log may give, this one alone is taken: its agent does no harm, and a
     # log from elsewhere must not choose among the person's own
-    wanted = name or (DEMO if session.meta.driver == DEMO else own)
-    if not wanted:
+    wanted = name or (agents.DEMO if session.meta.driver == agents.DEMO else own)
+    if not wanted or (name is None and wanted not in agents.at_hand(environ)[0]):
+        logs = f"{session.format} logs"
+        who = f"no agent goes on with {logs}" if wanted else f"many programs write {logs}"
         raise NotPossible(
-            f"{session.path}: many programs write {session.format} logs; choose an agent (--agent)"
+            f"{session.path}: {who}; choose an agent (--agent); "
+            + agents.others(environ, session.format, screen)
         )
     chosen = agents.named(wanted, environ)
-    if not agents.takes(chosen, session.format, own):
+    way = agents.way(chosen, session.format, own)
+    if way is None:
         raise NotPossible(
-            f"{wanted} goes on with {chosen.format} logs only; this is a {session.format} log"
+            f"{wanted} goes on with {chosen.format} logs only; this is a {session.format} log; "
+            + agents.others(environ, session.format, screen)
         )
-    return chosen
+    return chosen, way
 
 
 def _plan(
-    session: Session, at: int | None, now: datetime, *, appended: bool, carried: bool
+    session: Session, at: int | None, now: datetime, *, appended: bool
 ) -> Fork | Repair | None:
-    if carried:
-        return None
     if at is not None:
         return plan_fork(session, at, now=now)
     if form_named(session.format).actor is None:

@@ -238,12 +238,14 @@ def _history(
     """
     held: list[tuple[Record, Message]] = []
     context: list[int | Message] = []  # indices into held, or messages that a reset brought
-    line, lead = -1, 0  # a summary on a reset's own line stands before what the reset keeps
+    # a summary on a reset's own line, or right behind it, stands before what the reset keeps
+    line, lead, fresh = -1, 0, False
     for i, record in enumerate(records):
         payload = record.payload
         if isinstance(payload, Message):
             if not payload.sidechain and not payload.unsent and i not in left:
-                if record.span.offset == line:
+                fresh = fresh and payload.type == "summary"
+                if fresh or record.span.offset == line:
                     context.insert(lead, len(held))
                     lead += 1
                 else:
@@ -251,7 +253,7 @@ def _history(
             held.append((record, payload))
         elif isinstance(payload, Reset) and i not in left:
             context = _after_reset(payload, context, held, _kept(payload, records, i))
-            line, lead = record.span.offset, len(payload.context)
+            line, lead, fresh = record.span.offset, len(payload.context), True
     pairs = _pairs([message for _, message in held])
     inside = {item for item in context if isinstance(item, int)}
     history = tuple(

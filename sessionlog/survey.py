@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from sessionlog.errors import NotPossible
-from sessionlog.formats.base import Actor, Format
+from sessionlog.formats.base import Actor, Format, ReadOnly
 from sessionlog.formats.table import named
 from sessionlog.framing import Line
 from sessionlog.logfile import open_log
@@ -115,7 +115,8 @@ class _Walk:
 def actor_of(form: Format, path: str, act: str) -> Actor:
     """The format's actor; NotPossible when it is only read."""
     if form.actor is None:
-        raise NotPossible(f"{path}: {form.name} logs cannot be {act} yet")
+        why = form.instead if isinstance(form, ReadOnly) else f"{form.name} logs cannot be {act} yet"
+        raise NotPossible(f"{path}: {why}")
     return form.actor
 
 

@@ -72,7 +72,7 @@ def turns(session: Session, note: str = "") -> list[Turn]:
     """The context in order, and the note (or `GO_ON`) as the user's last word. O(messages)."""
     context = session.context
     shown = pictures(session)
-    answers, ids = _answers(context), _ids(context)
+    answers, ids = answered(context), _ids(context)
     made: list[Turn] = []
     asked: list[Call] = []
     for at, message in enumerate(context):
@@ -100,12 +100,12 @@ def tool_name(tool: str, longest: int) -> str:
 def _last(made: Sequence[Turn], note: str) -> list[Turn]:
     """What the user still has to say."""
     if note.strip():
-        return [Said("user", (_clean(note),))]
+        return [Said("user", (clean(note),))]
     users = bool(made) and isinstance(made[-1], Said) and made[-1].role == "user"
     return [] if users else [Said("user", (GO_ON,))]
 
 
-def _answers(context: Sequence[Message]) -> dict[int, int]:
+def answered(context: Sequence[Message]) -> dict[int, int]:
     """Index of each call's response, by the index of the call."""
     pairing = Pairing()
     found: dict[int, int] = {}
@@ -149,7 +149,7 @@ def _answer(at: int | None, context: Sequence[Message], shown: Pictures) -> Answ
     message = context[at]
     activity = message.activity
     assert activity is not None
-    text = _clean(message.text or activity.failure or json_text(activity.result))
+    text = clean(message.text or activity.failure or json_text(activity.result))
     parts = _attached(at, message.images, shown, allowed=True)
     return Answer((text if text.strip() else _EMPTY, *parts), activity.failure is not None)
 
@@ -165,7 +165,7 @@ def _said(at: int, message: Message, kind: str, shown: Pictures) -> Said | None:
     if message.activity is not None and not text:  # a trigger
         text = json_text(message.activity.result) or message.activity.arguments
     parts = _attached(at, message.images, shown, allowed=role == "user")
-    words = (_clean(text),) if text.strip() else ()
+    words = (clean(text),) if text.strip() else ()
     return Said(role, (*words, *parts)) if words or parts else None
 
 
@@ -174,26 +174,28 @@ def _attached(
 ) -> tuple[Part, ...]:
     """The pictures of a message; where there is none to send, a text that names it."""
     found = [shown.get((at, i)) if allowed else None for i in range(len(images))]
-    return tuple(found[i] or _named(image) for i, image in enumerate(images))
+    return tuple(found[i] or named(image) for i, image in enumerate(images))
 
 
-def _named(image: Image) -> str:
+def named(image: Image) -> str:
+    """A text in the place of a picture that is not sent."""
     where = image.extra.get("url") if image.source == "url" else None
     size = f", {image.size:,} bytes" if image.size else ""
     told = f" at {where}" if isinstance(where, str) else ", not sent"
-    return _clean(f"[picture: {image.media_type or 'of unknown type'}{size}{told}]")
+    return clean(f"[picture: {image.media_type or 'of unknown type'}{size}{told}]")
 
 
-def _clean(text: str) -> str:
+def clean(text: str) -> str:
+    """A text without lone surrogates, which services and files refuse."""
     return _SURROGATE.sub("\ufffd", text)
 
 
 def _plain(value: Any) -> Any:
     """A JSON value that every service reads."""
     if isinstance(value, str):
-        return _clean(value)
+        return clean(value)
     if isinstance(value, dict):
-        return {_clean(key): _plain(item) for key, item in value.items()}
+        return {clean(key): _plain(item) for key, item in value.items()}
     if isinstance(value, list):
         return [_plain(item) for item in value]
     if isinstance(value, float) and not math.isfinite(value):

@@ -169,18 +169,21 @@ def _screen(paths: Sequence[str], theme: str, pace: Pace | None = None) -> int:
     import gc
 
     gc.disable()
+    from tui.orders import NEWEST, PROJECT
     from tui.workers import Catalogue
 
+    order = NEWEST
     if not paths:
         from sessionlog.paths import agent_folders
 
         # those that are not there yet are watched too
         paths = [folder for folders in agent_folders().values() for folder in folders]
+        order = PROJECT  # of many agents and folders
     catalogue = Catalogue(tuple(paths))
     catalogue.begin(FIRST_LOOK)
     from tui.app import InspectorApp
 
-    app = InspectorApp(catalogue, theme=theme, plain=_is_plain(), pace=pace)
+    app = InspectorApp(catalogue, theme=theme, plain=_is_plain(), pace=pace, order=order)
     app.run()
     return app.return_code or 0
 

@@ -18,6 +18,7 @@ from textual.screen import Screen
 
 from sessionlog.text import visible
 from tui import commands, hangup, messages, themes
+from tui.orders import NEWEST
 from tui.screens.browser import Browser
 from tui.screens.front import Palette, is_in_front
 from tui.workers import Catalogue
@@ -53,14 +54,16 @@ class InspectorApp(App[None]):
         plain: bool = False,
         clock: Callable[[], float] = time.time,
         pace: Pace | None = None,
+        order: str = NEWEST,
     ) -> None:
         """`plain` shows ASCII in the place of our signs; "" is the theme for the terminal. With a
-        `pace` it begins by playing the log that is open."""
+        `pace` it begins by playing the log that is open. `order` is the list's, at first."""
         super().__init__()
         self._pace = pace
         self.plain = plain
         self._catalogue = catalogue
         self._clock = clock
+        self._order = order
         self._begin_with(theme or ("mono" if self.no_color else themes.DEFAULT))
 
     def action_interrupt(self) -> None:
@@ -91,7 +94,7 @@ class InspectorApp(App[None]):
 
     def get_default_screen(self) -> Screen[None]:
         """The browser is the first screen, not one above an empty one."""
-        return Browser(self._catalogue, clock=self._clock)
+        return Browser(self._catalogue, clock=self._clock, order=self._order)
 
     def action_command_palette(self) -> None:
         """Open the palette; its commands are the browser's, so it opens in front of that only."""

@@ -77,6 +77,10 @@ def _commands() -> Iterator[Command]:
                   (LIST,))  # fmt: skip
     yield Command("to_kin", (")",), "child", "First session made from this, else its next sibling",
                   trouble, (LIST,))  # fmt: skip
+    yield Command("into_subagent", (")",), "subagent", "Log of the subagent that this call started",
+                  trouble, _LOG)  # fmt: skip
+    yield Command("out_of_subagent", ("(",), "its caller", "Back to the call that started it",
+                  trouble, _LOG)  # fmt: skip
     yield Command("next_user", ("u",), "turn", "Next user turn", trouble, _LOG)
     yield Command("prev_user", ("U",), "turn back", "Previous user turn", trouble, _LOG)
     yield Command("next_reset", ("]",), "reset", "Next context reset", trouble, _LOG)
@@ -102,7 +106,7 @@ def _commands() -> Iterator[Command]:
     ):  # fmt: skip
         yield Command(f"only_{name}", (f"o {key}",), name, f"Only {what}", find, (LIST,))
 
-    yield Command("toggle_tree", ("v",), "tree", "Forks below their parents, or newest first", look,
+    yield Command("next_order", ("v",), "order", "By family, by project, newest first", look,
                   (LIST,))  # fmt: skip
     yield Command("toggle_fold", ("space",), "fold", "Fold or unfold the row", look, _LOG)
     yield Command("less", ("-",), "less", "Less of everything: folds", look, _LOG)
@@ -237,7 +241,7 @@ HEADS = {"S": "stop", "g": "first", "o": "only", "y": "copy"}
 
 KEY_LINE = {
     LIST: ("S", "open", "why", "filter", "search", "o", "next_session", "hand_over", "fork",
-           "replay", "compare", "stats", "toggle_tree", "y", "zoom", "theme", "quit"),
+           "replay", "compare", "stats", "next_order", "y", "zoom", "theme", "quit"),
     TIMELINE: ("S", "open", "next_trouble", "why", "next_user", "find", "search", "hand_over",
                "fork", "replay", "o", "toggle_fold", "toggle_raw", "y", "goto", "toggle_follow",
                "toggle_clock", "next_reset", "zoom", "leave"),

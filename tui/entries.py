@@ -9,19 +9,22 @@ from __future__ import annotations
 
 import os
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import datetime
 
 from sessionlog.records import Entry, Status, moment
 from sessionlog.text import ago, clip, one_line, pad, visible, width
 from tui.lines import Line, Piece
+from tui.orders import Order, heading
 from tui.signs import COLOURS, SIGNS, WORDS, badge, is_troubled, state_of
 
 TABLE = 60
 """Columns from which on the list is a table."""
 WIDE = 44
 """Columns from which on a one-line row names its agent."""
+ROOMY = 100
+"""Columns from which on a table has room for every agent's whole name."""
 _GUIDE = 8
 """Columns of a guide that are shown: its end, with the turn to the session."""
 _SEEN = 200
@@ -53,35 +56,37 @@ class Filter:
 
 
 class Rows:
-    """Sessions laid out under each other, with a rule before each day. O(sessions) to make."""
+    """Sessions laid out under each other, with a rule before each day, or before each project.
+    O(sessions) to make."""
 
-    def __init__(
-        self, entries: Iterable[Entry], *, table: bool, now: float, guides: Sequence[str] = ()
-    ) -> None:
-        """`guides`: what stands in front of each when they are in family order; a session below
-        its parent has some, and no rule of its own day above it."""
-        self.entries = tuple(entries)
-        self.guides = guides or ("",) * len(self.entries)
-        self.days: list[str] = []
-        """The rule above each session; "" where the day goes on."""
+    def __init__(self, order: Order, *, table: bool, now: float) -> None:
+        """A session below its parent has no rule of its own day above it."""
+        self.entries = order.entries
+        self.guides = order.guides or ("",) * len(self.entries)
+        self.rules: list[str] = []
+        """The rule above each session; "" where the day or the project goes on."""
         self.tops: list[int] = []
         """The first line of each session, its rule included."""
         y, last = 0, ""
         today = datetime.fromtimestamp(now).astimezone().date().isoformat()
-        date_of = _Dates()
-        for entry, guide in zip(self.entries, self.guides, strict=True):
-            date = last if guide else date_of(entry.started or entry.updated)
-            rule = _day(date, today) if date != last else ""
-            last = date
-            self.days.append(rule)
+        date_of, own = _Dates(), os.path.expanduser("~")
+        for i, (entry, guide) in enumerate(zip(self.entries, self.guides, strict=True)):
+            if order.projects:
+                group = order.projects[i]
+                rule = heading(group, own) if i == 0 or group != last else ""
+            else:
+                group = last if guide else date_of(entry.started or entry.updated)
+                rule = _day(group, today) if group != last else ""
+            last = group
+            self.rules.append(rule)
             self.tops.append(y)
             y += (1 if table or not is_troubled(entry) else 2) + bool(rule)
         self.height = y
 
     def at(self, y: int) -> tuple[int, int]:
-        """(index of the session, line of it: 0 is its first, -1 its day's rule) at line y."""
+        """(index of the session, line of it: 0 is its first, -1 the rule above it) at line y."""
         index = bisect_right(self.tops, y) - 1
-        return index, y - self.tops[index] - bool(self.days[index])
+        return index, y - self.tops[index] - bool(self.rules[index])
 
     def span(self, index: int) -> tuple[int, int]:
         """First line of a session (its rule included) and the line after its last."""
@@ -152,9 +157,9 @@ def _table(
         used += width(text)
         cells.append((text, style))
     reason = (_reason(entry), COLOURS.get(state_of(entry), "fg-3"))
-    marks = _spaced(badge(entry.damage))
+    marks, names = _spaced(badge(entry.damage)), 8 if columns >= ROOMY else 6
     right: list[Piece] = [
-        (" ", ""), *marks, (f" {_agent(entry):>6} {_ran(entry, now):>5} ", "fg-3"), age,
+        (" ", ""), *marks, (f" {_agent(entry, names):>{names}} {_ran(entry, now):>5} ", "fg-3"), age,
     ]  # fmt: skip
     return Line([*head, *cells, (" " * (room - used + 1), ""), reason], right, tint)
 
@@ -185,9 +190,8 @@ def _reason(entry: Entry) -> str:
     return text or ("done" if state == "ok" else "no verdict recorded" if state == "ended" else "")
 
 
-def _agent(entry: Entry) -> str:
-    """At most six columns."""
-    return clip(visible(entry.agent or (entry.format if entry.status else "")), 6)
+def _agent(entry: Entry, most: int = 6) -> str:
+    return clip(visible(entry.agent or (entry.format if entry.status else "")), most)
 
 
 def _age(entry: Entry, now: float) -> str:
@@ -224,6 +228,7 @@ def _spaced(pieces: list[Piece]) -> list[Piece]:
 
 def rule(label: str, columns: int) -> Line:
     """`today ────`"""
+    label = clip(label, max(columns - 6, 1))
     return Line([(f" {label} ", "fg-3"), ("─" * (columns - width(label) - 3), "line"), (" ", "")])
 
 

@@ -84,7 +84,7 @@ class Handing:
 
     def _lend(self, handed: Handed) -> None:
         """Give the terminal to the agent, and have it back."""
-        order, onward = handed.order, Onward(handed.order.log, handed.order.session)
+        order, onward = handed.order, Onward(handed.order.log, handed.order.session, handed.made)
         outcome, problem = None, ""
         try:
             with self._at.app.suspend():
@@ -101,7 +101,7 @@ class Handing:
             self._ended(handed, outcome, onward.where())
 
     def _start(self, handed: Handed) -> None:
-        order, onward = handed.order, Onward(handed.order.log, handed.order.session)
+        order, onward = handed.order, Onward(handed.order.log, handed.order.session, handed.made)
         try:
             hand = _Hand(handed, start(order))
         except (SessionLogError, OSError) as error:

@@ -55,7 +55,7 @@ def changes(resume: Resume, first: LogLine | None, read: Read) -> Iterator[Chang
         return
     actor = actor_of(form_named(plan.format), plan.source, "repaired")
     time = plan.now.astimezone(UTC).isoformat().replace("+00:00", "Z")
-    birth = Birth(plan.id, plan.parent, plan.at, time, source=plan.source)
+    birth = Birth(plan.id, plan.parent, plan.at, time, workdir=plan.workdir, source=plan.source)
     if first is not None:
         renewed = next(iter(actor.renew([Part(first.data)], birth)), b"")
         if renewed != first.data:

@@ -41,8 +41,10 @@ def facts(planned: Planned, width: int, *, bare: bool, now: datetime | None = No
     if resume is None:
         return []
     lines = [_head("What will run", "argv, no shell")]
-    lines += _numbered(resume, width, bare)
+    lines += [*_first(resume, width, bare), *_numbered(resume, width, bare)]
     lines += [Line([]), *_places(resume, width), Line([])]
+    if resume.carried:
+        lines += [*_carried(resume, width), Line([])]
     if resume.staleness is not None:
         lines += [*_files(resume.staleness, now), Line([])]
     lines.append(_head("What comes back"))
@@ -59,11 +61,13 @@ def brief(planned: Planned, width: int, height: int, *, bare: bool) -> list[Line
     files = list(_files(resume.staleness, None)) if resume.staleness is not None else []
     files = files[: _file_lines(resume)] if height > _LOWEST else []
     command = list(_on_one_line(resume, width, bare))
+    others = 3 + len(files) + bool(resume.left)
     return [
         _head("What will run", f"{mode} · argv, no shell"),
-        *command[: min(max(height - 3 - len(files), 1), 2)],
+        *command[: min(max(height - others, 1), 2)],
         *_cwd(resume, width, brief=True),
         *_log(resume, width, brief=True),
+        *_left(resume, width),
         *files,
     ]
 
@@ -74,7 +78,7 @@ def brief_height(planned: Planned | None, room: int) -> int:
         return 0
     if room < 16:  # below twenty rows: the command and its place, then the conversation
         return _LOWEST
-    return min(5 + _file_lines(planned.resume), room // 2)
+    return min(5 + bool(planned.resume.left) + _file_lines(planned.resume), room // 2)
 
 
 def _file_lines(resume: Resume) -> int:
@@ -102,6 +106,13 @@ def _takes_terminal(resume: Resume) -> bool:
 def shown_argument(argument: str, bare: bool) -> str:
     """One argument as it may be seen."""
     return visible(argument if bare else mask(argument), newlines=True)
+
+
+def _first(resume: Resume, width: int, bare: bool) -> Iterator[Line]:
+    """The command that brings the log to the agent, where there is one."""
+    text = " ".join(shown_argument(argument, bare) for argument in resume.before)
+    for i, line in enumerate(wrap(text, width - _LABEL - 2, _ARGUMENT) if text else ()):
+        yield _field("first" if i == 0 else "", (line, "fg-1"))
 
 
 def _numbered(resume: Resume, width: int, bare: bool) -> Iterator[Line]:
@@ -223,6 +234,24 @@ def _log(resume: Resume, width: int, *, brief: bool) -> Iterator[Line]:
         return
     new: Piece = (" new; source as it was" if brief else " new", "fg-2")
     yield from _path("log", resume.log, width, new, brief=brief)
+
+
+def _carried(resume: Resume, width: int) -> Iterator[Line]:
+    """What the agent gets of a conversation that is written anew, and what it does not."""
+    plain = resume.plain
+    yield _head("What goes over", "as plain messages" if plain else "with its calls")
+    said = plain.counts if plain else f"in the {resume.format} format, calls and results as such"
+    yield from (Line([(f"  {text}", "fg-2")]) for text in wrap(said, width - 4, 2))
+    if resume.left:
+        said = f"not carried: {', '.join(resume.left)}"
+        yield from (Line([(f"  {text}", "open")]) for text in wrap(said, width - 4, 6))
+
+
+def _left(resume: Resume, width: int) -> Iterator[Line]:
+    """What could not be carried, on one line."""
+    if resume.left:
+        said = f"{', '.join(resume.left)} not carried"
+        yield _field("left", (clip(said, width - _LABEL - 3), "open"))
 
 
 # -- files -----------------------------------------------------------------------------------

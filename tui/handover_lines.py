@@ -77,7 +77,9 @@ def _wrong(words: str, key: str = "", choice: str = "") -> Line:
 def heading(shown: Transcript, resume: Resume | None, *, focused: bool) -> Line:
     """`The transcript after repair          1 closed  0 moved  0 left out`"""
     words = "The transcript"
-    if resume is not None and resume.at is not None:
+    if resume is not None and resume.plain is not None:
+        words = "The transcript as plain messages"
+    elif resume is not None and resume.at is not None:
         words = f"The transcript, forked at {resume.at:,}"
     elif resume is not None and (resume.plan is not None or resume.carried):
         words = "The transcript after repair"
@@ -87,6 +89,8 @@ def heading(shown: Transcript, resume: Resume | None, *, focused: bool) -> Line:
         if shown.open:
             noun = "call" if shown.open == 1 else "calls"
             counts += f"; {visible(resume.agent.name)} answers {shown.open:,} open {noun} itself"
+    if resume is not None and resume.plain is not None:
+        counts = resume.plain.counts
     gutter = ("▌", "accent") if focused else (" ", "")
     return Line([gutter, (words, "fg-1 bold")], [(f"  {counts} ", "fg-3")], "surface")
 

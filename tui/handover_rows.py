@@ -159,7 +159,7 @@ def transcript(session: Session, strip: Strip, resume: Resume | None) -> Transcr
         calls = (s for s in strip.steps if s.in_context and s.open and not s.message.sidechain)
         return Transcript(tuple(map(Item, strip.rows)), above, open=sum(1 for _ in calls))
     if resume.plan is None:
-        return _carried(strip, above)
+        return _carried(strip, above, plainly=resume.plain is not None)
     plan = resume.plan
     return Transcript(
         tuple(_items(strip, plan)), above, len(plan.closed), len(plan.moved),
@@ -269,8 +269,10 @@ def _bare(strip: Strip, moved: Iterable[int]) -> Iterator[Item]:
 # -- a conversation that is written anew -----------------------------------------------------
 
 
-def _carried(strip: Strip, above: tuple[str, ...]) -> Transcript:
-    """Into a log of another format: every open call is closed right behind its turn."""
+def _carried(strip: Strip, above: tuple[str, ...], *, plainly: bool) -> Transcript:
+    """Into a log of another format: every open call is closed right behind its turn; as plain
+    messages without what only its own agent can be given."""
+    behind = ("think", "system") if plainly else ()
     calls = {s.n for s in strip.steps if s.in_context and s.open and not s.message.sidechain}
     last = strip.steps[-1].n if strip.steps else 0
     items: list[Item] = []
@@ -278,7 +280,8 @@ def _carried(strip: Strip, above: tuple[str, ...]) -> Transcript:
     for row in strip.rows:
         if row.sort != "call":
             items, waiting = items + waiting, []
-        is_out = row.sort == "end" or (row.damage is not None and not row.damage.mild)
+        is_lost = row.damage is not None and not row.damage.mild
+        is_out = row.sort == "end" or row.sort in behind or is_lost
         items.append(Item(row, "-" if is_out else ""))
         if row.n in calls:
             waiting.append(Item(_closing(row.place, row.n or 0, last), "+"))

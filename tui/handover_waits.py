@@ -78,7 +78,7 @@ def _choice(at: Standing, id: str) -> str:
     if id == "screen_or_not" and resume is not None and resume.agent.output:
         return f"{visible(resume.agent.name)} is recorded, so it runs without the screen"
     if id == "diff" and resume is not None and resume.carried:
-        return "diff: every line is new, the conversation is written anew in the native format"
+        return f"diff: every line is new, in a {resume.format} log"
     if id == "diff" and (resume is None or resume.plan is None):
         return "diff: the log goes over as it stands"
     return ""

@@ -53,6 +53,11 @@ class Catalogue:
         self.folder = Folder(self.places)
         self._asking: threading.Thread | None = None
 
+    @property
+    def lone(self) -> bool:
+        """Is it one log that is looked at, not a folder or a database?"""
+        return len(self.places) == 1 and self.total < 2 and not os.path.isdir(self.places[0])
+
     def begin(self, budget: float) -> None:
         """Find the logs, and read heads and tails for so many seconds: the first screenful."""
         end = time.monotonic() + budget

@@ -6,7 +6,7 @@ import argparse
 import gc
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from sessionlog import shown
 from sessionlog.commands.common import DONE, columns, counted, say
@@ -25,6 +25,8 @@ def arguments(sub: argparse.ArgumentParser) -> None:
     sub.add_argument("--status", choices=[*(s.value for s in Status), "failed"], help="only these")
     sub.add_argument("--agent", help="only this agent's")
     sub.add_argument("--limit", type=counted, metavar="N", help="at most N")
+    sub.add_argument("--by-project", action="store_true",
+                     help="under the folder that they ran in, the newest first")  # fmt: skip
 
 
 def run(options: argparse.Namespace) -> int:
@@ -37,21 +39,35 @@ def run(options: argparse.Namespace) -> int:
     paths = list(logs_in(places))
     now, room = time.time(), columns()
 
-    def rows(part: Sequence[str]) -> list[tuple[tuple[bool, str, str], str]]:
+    def rows(part: Sequence[str]) -> list[tuple[tuple[bool, str, str], str, str]]:
         return [
-            (age_of(entry), _list_row(entry, options.json, now, room))
+            (age_of(entry), entry.workdir, _list_row(entry, options.json, now, room))
             for entry in look(part, closely=len(paths) <= FEW)
             if (not options.status or options.status in (entry.status, word_of(entry)))
             and (not options.agent or entry.agent == options.agent)
         ]
 
     found = sorted(spread(paths, rows), reverse=True)[: options.limit]
-    say(row for _, row in found)
+    if options.by_project and not options.json:
+        say(_by_project((project, row) for _, project, row in found))
+    else:
+        say(row for _, _, row in found)
     if not found:
         places = places or [path for paths in agent_folders().values() for path in paths]
         where = f"no sessions in {', '.join(places)}"
         print(f"sessionlog: {visible(where)}", file=sys.stderr)
     return DONE
+
+
+def _by_project(rows: Iterable[tuple[str, str]]) -> Iterator[str]:
+    """A heading for each project, its rows below it; those without a folder come last."""
+    groups: dict[str, list[str]] = {}
+    for project, row in rows:
+        groups.setdefault(project, []).append(row)
+    nowhere = groups.pop("", [])
+    for project, group in (*groups.items(), *([("", nowhere)] if nowhere else [])):
+        yield visible(project) or "no folder"
+        yield from (f"  {row}" for row in group)
 
 
 def _list_row(entry: Entry, as_json: bool, now: float, columns: int) -> str:
@@ -65,10 +81,10 @@ def _list_line(entry: Entry, now: float, columns: int) -> str:
     stop = entry.stop if entry.status else entry.reason or ""
     if entry.ok and entry.status is Status.COMPLETE:
         stop = ""
-    room = max(columns - 47, 20)
+    room = max(columns - 48, 20)
     left = room if not stop else room * 5 // 9
     line = (
-        f"{word_of(entry):10} {_cell(entry.agent or entry.format, 7)} {age:>4}  "
+        f"{word_of(entry):10} {_cell(entry.agent or entry.format, 8)} {age:>4}  "
         f"{_cell(entry.id, 20)}  {_cell(entry.title or '-', left)}"
     )
     return f"{line}  {_cell(stop, room - left - 2)}".rstrip() if stop else line.rstrip()

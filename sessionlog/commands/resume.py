@@ -73,6 +73,9 @@ def _tell(plan: Resume, as_json: bool) -> None:
     say([visible(shlex.join(plan.argv), newlines=True), f"  in {visible(plan.cwd)}"])
     if plan.plan is not None or plan.carried:
         say([f"  after writing {_what(plan)}: {visible(plan.log)}"])
+    if plan.before:
+        say([f"  and after: {visible(shlex.join(plan.before))}"])
+    say(map(visible, _carried(plan)))
     say(["  on this terminal" if plan.screen and not plan.agent.output else "  headless"])
     say([f"  missing: {visible(what)}" for what in plan.missing])
     for file in plan.changed_files:
@@ -84,16 +87,27 @@ def _tell(plan: Resume, as_json: bool) -> None:
 
 
 def _what(plan: Resume) -> str:
-    if plan.at is not None:
-        return f"a fork at {plan.at}"
-    return "the conversation to a new log" if plan.carried else "the repaired log"
+    if plan.carried:
+        until = f" up to message {plan.at}" if plan.at is not None else ""
+        return f"the conversation{until} to a new {plan.format} log"
+    return f"a fork at {plan.at}" if plan.at is not None else "the repaired log"
+
+
+def _carried(plan: Resume) -> Iterator[str]:
+    if plan.plain is not None:
+        yield f"  carried as plain messages: {plan.plain.counts}"
+    if plan.left:
+        yield f"  not carried: {', '.join(plan.left)}"
 
 
 def _answer(plan: Resume) -> dict[str, Any]:
     changed = [{"path": f.path, "how": f.how, "since": f.since} for f in plan.changed_files]
     return {
-        "argv": list(plan.argv), "cwd": plan.cwd, "log": plan.log, "note": plan.note,
+        "argv": list(plan.argv), "before": list(plan.before), "cwd": plan.cwd, "log": plan.log,
+        "note": plan.note,
         "changed_files": changed, "missing": list(plan.missing),
+        "carried": {"format": plan.format, "as": plan.way} if plan.carried else None,
+        "left": list(plan.left),
     }  # fmt: skip
 
 
@@ -104,7 +118,7 @@ def _carried_out(handed: Handed, as_json: bool) -> Outcome:
     if order.screen:
         return lend(order, order.agent)
     print(f"  ctrl+c or `sessionlog stop {order.session}` stops it", file=sys.stderr, flush=True)
-    onward = Onward(order.log, order.session)
+    onward = Onward(order.log, order.session, handed.made)
     with closing(start(order)) as handle:
         return _watched(handle, onward, quiet=as_json)
 
@@ -127,10 +141,11 @@ def _watched(handle: Handle, onward: Onward, *, quiet: bool) -> Outcome:
 def _rows(onward: Onward, quiet: bool) -> Iterator[Any]:
     """A function that prints what is new in the log that the run writes."""
     follower: Follower | None = None
-    before = 0
+    before = at = 0
+    printed: list[str] = []
 
     def look() -> None:
-        nonlocal follower, before
+        nonlocal follower, before, at
         nonlocal quiet
         if quiet:
             return
@@ -138,9 +153,15 @@ def _rows(onward: Onward, quiet: bool) -> Iterator[Any]:
             follower, before = Follower(path, Start()), onward.before(path)
         while follower is not None:
             batch = follower.look()
+            at = 0 if batch.event in ("replaced", "cut") else at
             for item in items_of(batch.records, batch.steps, batch.damages):
                 if (item["line"] or 0) > before:
-                    quiet = quiet or not _said(row_line(item, comes=True))
+                    line = row_line(item, comes=True)
+                    if printed[at : at + 1] != [line]:  # an agent may rewrite what it wrote last
+                        del printed[at:]
+                        printed.append(line)
+                        quiet = quiet or not _said(line)
+                    at += 1
             if not batch.behind:
                 break
 

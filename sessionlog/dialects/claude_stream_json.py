@@ -174,7 +174,7 @@ class ClaudeStreamJson:
             all_turns = Tokens(*map(max, spent, tokens))
             self._before = all_turns.minus(self._now)
         yield from self._told()
-        self._result = _result(value)
+        self._result = result_of(value)
         words = told(value, *_IDS, "result", "usage", "modelUsage", "errors", "permission_denials")
         yield Event("turn", text=f"{self._result.reason} {words}")
 
@@ -188,7 +188,7 @@ def _key(said: Message | Block) -> tuple[str, str]:
     return said.type, activity.id or activity.arguments if activity else said.text
 
 
-def _result(value: Mapping[str, Any]) -> Result:
+def result_of(value: Mapping[str, Any]) -> Result:
     """How the turn ended: a limit by its own name, which `why` knows, all else as an error."""
     subtype, words = text_of(value.get("subtype")), text_of(value.get("result"))
     extra = {k: value[k] for k in ("session_id", "total_cost_usd") if k in value}

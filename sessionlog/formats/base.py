@@ -125,6 +125,27 @@ class Tree(Protocol):
         """(key, parent) of a raw line; None for one outside the tree, or that does not decode."""
 
 
+@runtime_checkable
+class Nested(Protocol):
+    """A format whose agent starts others, each with a log of its own."""
+
+    def subagents(self, path: str) -> list[str]:
+        """Paths of the logs of all subagents of the session at `path`, in order; those of their
+        own included. Never raises."""
+
+    def started(self, path: str, half: Activity) -> str | None:
+        """The log of the subagent that a call started, by one half of the call; None: it started
+        none, or the log is not there. What a log says is never taken for a path."""
+
+
+@runtime_checkable
+class ReadOnly(Protocol):
+    """A format of which no agent goes on with a log."""
+
+    instead: str
+    """Why not, and what can be done: words to stand behind the log's path."""
+
+
 class Fate(Enum):
     """What became of a line on its way into a new log."""
 
@@ -158,7 +179,8 @@ class Birth(NamedTuple):
     told: str = ""
     """What the user says at the end of the new log; "" for nothing."""
     workdir: str = ""
-    """Of a composed log: the folder that the agent works in."""
+    """The folder that the agent works in: of a composed log, and of one that is made for another
+    folder than its source's; "": the same."""
     title: str = ""
     """Of a composed log: what the session is called."""
     source: str = ""
@@ -226,6 +248,15 @@ class Composer(Protocol):
     ) -> tuple[str, str]:  # fmt: skip
         """(id, path) of a new log where the agent looks for those of a working directory, the
         first that is not taken."""
+
+
+@runtime_checkable
+class Keeper(Protocol):
+    """An actor whose agent takes a new log into its own keeping before it goes on (`Agent.before`):
+    what it writes then stands there."""
+
+    def kept(self, id: str, environ: Mapping[str, str]) -> str:
+        """Path of the session with this id, once the agent has it."""
 
 
 def message_record(

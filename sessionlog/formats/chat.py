@@ -1,9 +1,10 @@
 """Plain chat: lines of {role, content}, as many programs write them.
 
 One message a line, with OpenAI's or Anthropic's parts, or one whole conversation a line
-({"messages": [...]}, as in fine-tuning sets). Between the messages there may be lines of type
-tool_call, tool_result and error. Such a log names no session, records no ending, and says of its
-calls no more than that they were made.
+({"messages": [...]}, as in fine-tuning sets); `stores.trajectory` brings conversations that are one
+document here. Between the messages there may be lines of type tool_call, tool_result and error, and
+marks of the program's own, as roles that begin with "_" (Kimi's context.jsonl). Such a log names no
+session, records no ending, and says of its calls no more than that they were made.
 """
 
 from __future__ import annotations
@@ -49,13 +50,16 @@ from sessionlog.records import (
 )
 
 _ROLES = {"system": "system", "developer": "system", "user": "user", "human": "user",
-          "assistant": "assistant", "model": "assistant"}  # fmt: skip
+          "assistant": "assistant", "model": "assistant", "_system_prompt": "system"}  # fmt: skip
 _RESULTS = ("tool", "function")
+_SYSTEM = "_system_prompt"
 _LINES = ("tool_call", "tool_result", "error")
 _SAID = ("content", "tool_calls", "parts", "function_call")
 _FOREIGN = ("trajectory_format", "sessionId", "projectHash", "trajectory", "eval", "working_dir")
 """Fields of other agents' documents that hold messages too."""
 _FOREIGN_PARTS = ("toolRequest", "toolResponse")
+_NAMELESS = ("messages", "context")
+"""Names that a program gives all of its logs (Mistral Vibe, Kimi): there the folder names it."""
 _REASONING = ("reasoning_content", "reasoning", "thinking")
 _TEXTS = ("", "text", "input_text", "output_text")
 _IMAGES = ("image", "image_url", "input_image")
@@ -84,14 +88,16 @@ class Chat:
         return turns * 2 >= len(lines)
 
     def plausible(self, value: Mapping[str, Any]) -> bool:
-        return _is_turn(value) or value.get("type") in _LINES
+        return _is_turn(value) or value.get("type") in _LINES or _is_mark(value)
 
     def decode(self, value: dict[str, Any], span: Span) -> list[Record]:
         if "role" not in value and isinstance(value.get("messages"), list):
             return _conversation(value, span)
         at = _time(value)
         kind = value.get("type")
-        if isinstance(value.get("role"), str):
+        if _is_mark(value):
+            records = [_mark(value, span, at)]
+        elif isinstance(value.get("role"), str):
             records = list(_turn(value, span, at))
         elif kind == "tool_call":
             records = [_request(value, span, at)]
@@ -106,7 +112,7 @@ class Chat:
     def describe(
         self, path: str, oldest_first: Iterable[Record], newest_first: Iterable[Record]
     ) -> Description:
-        """The file's name is the id; the first prompt the title."""
+        """The file's name is the id, or its folder's; the first prompt the title."""
         started = title = model = ""
         for count, record in enumerate(oldest_first):
             started = started or record.at
@@ -118,8 +124,7 @@ class Chat:
                 model = model or text_of(payload.data.get("model"))
             if (title and model) or count >= _LOOK:
                 break
-        stem = path.rpartition("/")[2].removesuffix(".jsonl")
-        return Description(Meta(id=stem, model=model), title, started)
+        return Description(Meta(id=_name(path), model=model), title, started)
 
     def ending(self, newest_first: Iterable[Record]) -> Ending:
         """An answer without a call is an ending of which nobody knows how it went."""
@@ -172,6 +177,23 @@ def _is_turn(value: Body) -> bool:
         return any(key in value for key in _SAID)
     turns = [turn for turn in list_of(value.get("messages")) if isinstance(turn, dict)]
     return any(isinstance(turn.get("role"), str) and _is_turn(turn) for turn in turns)
+
+
+def _is_mark(value: Body) -> bool:
+    """Is it a note of the program's own among the messages?"""
+    role = text_of(value.get("role"))
+    return role.startswith("_") and role != _SYSTEM
+
+
+def _mark(value: Body, span: Span, at: str) -> Record:
+    kind = value["role"].lstrip("_") or "mark"
+    return event_record(kind, span, at, text=json_text(rest_of(value, "role")), extra=dict(value))
+
+
+def _name(path: str) -> str:
+    folder, _, name = path.rpartition("/")
+    stem = name.removesuffix(".jsonl").removesuffix(".json")
+    return folder.rpartition("/")[2] or stem if stem in _NAMELESS else stem
 
 
 def _is_foreign(value: Body) -> bool:
@@ -262,8 +284,9 @@ def _blocks(
 
 def _block(sort: str, part: Any, span: Span, at: str) -> Record:
     """A part that is neither text nor picture."""
-    if sort in ("thinking", "reasoning", "redacted_thinking"):
-        text = text_of(part.get("thinking")) or text_of(part.get("text"))
+    if sort in ("thinking", "reasoning", "redacted_thinking", "think"):
+        words = (text_of(part.get(key)) for key in ("thinking", "think", "text"))
+        text = next(filter(None, words), "")
         return message_record("reasoning", text, span, at, quiet=not text,
                               extra=rest_of(part, "type", "thinking"))  # fmt: skip
     if sort in ("tool_use", "tool_call"):

@@ -73,8 +73,9 @@ class ChatActor:
         self, parent: str, at: int | None, now: datetime, taken: Callable[[str], bool]
     ) -> tuple[str, str]:
         """Beside the parent under its name and what was done: `x-fork-7`, `x-repaired`, and
-        `x-repaired-2` where that is taken."""
+        `x-repaired-2` where that is taken. What was one document becomes lines."""
         stem, ending = os.path.splitext(parent)
+        ending = ".jsonl" if ending == ".json" else ending
         stem += "-repaired" if at is None else f"-fork-{at}"
         names = (stem if n == 1 else f"{stem}-{n}" for n in count(1))
         free = next(name for name in names if not taken(name + ending))

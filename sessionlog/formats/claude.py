@@ -25,8 +25,9 @@ from sessionlog.formats.base import (
     other_record,
     text_of,
 )
+from sessionlog.formats.claude_actor import ClaudeActor
 from sessionlog.formats.claude_blocks import records_of
-from sessionlog.formats.claude_ends import description_of, ending_of
+from sessionlog.formats.claude_ends import ending_of
 from sessionlog.formats.claude_events import (
     BOOKKEEPING,
     TITLES,
@@ -36,8 +37,11 @@ from sessionlog.formats.claude_events import (
     progress,
     system,
 )
+from sessionlog.formats.claude_facts import description_of
+from sessionlog.formats.claude_glimpse import row
+from sessionlog.formats.claude_subagents import started_by, subagents_of
 from sessionlog.formats.claude_usage import usage_of
-from sessionlog.records import Ending, Entry, Message, Record, Span, Usage
+from sessionlog.records import Activity, Ending, Entry, Message, Record, Span, Usage
 
 _SPOKEN = ("user", "assistant", "system", "progress", "attachment")
 _TORN_HEAD = re.compile(
@@ -51,7 +55,7 @@ class Claude:
 
     name = "claude"
     agent = "claude"
-    actor: Actor | None = None
+    actor: Actor | None = ClaudeActor()
 
     def recognises(self, head: Head) -> bool:
         if any(isinstance(dict_of(v.get("message")).get("parts"), list) for v in head.values):
@@ -92,7 +96,7 @@ class Claude:
         return ending_of(newest_first)
 
     def glimpse(self, path: str, head: bytes, tail: bytes, size: int) -> Entry | None:
-        return None  # the prompt and the titles may stand anywhere in head and tail
+        return row(self.decode, path, head, tail, size)
 
     def classify(self, data: bytes) -> int:
         """By the first and the last bytes, as the client orders the keys; else by decoding."""
@@ -112,6 +116,12 @@ class Claude:
 
     def alive(self, path: str, session_id: str) -> str | None:
         return claude_life.evidence(path, session_id)
+
+    def subagents(self, path: str) -> list[str]:
+        return subagents_of(path)
+
+    def started(self, path: str, half: Activity) -> str | None:
+        return started_by(path, half)
 
 
 _SCALARS = rb'(?:"(?!type"|message")\w+":(?:"[^"\\]*"|null|true|false|\d+),)*'

@@ -20,7 +20,10 @@ REFUSED = "The user doesn't want to proceed with this tool use"
 _REFUSED = "User rejected tool use"
 INLINE = "sidechain"
 """The name of a side chain that stands inside the main log, where no agent is named (1.0)."""
-_ABOUT = ("cwd", "gitBranch", "version", "sessionId", "forkedFrom", "entrypoint")
+SYNTHETIC = "<synthetic>"
+"""The model that the client names where it speaks itself."""
+ABOUT = ("cwd", "gitBranch", "version", "sessionId", "forkedFrom", "entrypoint")
+"""Fields of a line that tell of the run: a message keeps them."""
 _TOLD = ("model", "stop_reason", "usage")
 
 _TAG = re.compile(r"\s*<([a-z]+(?:[-_][a-z]+)*)(?: [^<>]*)?>")
@@ -49,7 +52,7 @@ def records_of(value: Mapping[str, Any], span: Span, at: str, key: str) -> list[
     """The messages of a user or an assistant record, in order; at least one."""
     message = dict_of(value.get("message"))
     mine = value.get("type") == "assistant"
-    about = {name: value[name] for name in _ABOUT if name in value}
+    about = {name: value[name] for name in ABOUT if name in value}
     if mine:
         about |= {name: message[name] for name in _TOLD if name in message}
     made = _said(message.get("content")) if mine else _told(value, message.get("content"))

@@ -1,155 +1,22 @@
-"""The two ends of a Claude Code log: what a list row shows, and how the run stands.
+"""How a Claude Code run stands, by the last records of its log.
 
-Both read lazily. The first prompt may lie behind hundreds of lines of bookkeeping, and the last
-words before as many; titles are written again near the end, so that they are found there.
+Read lazily, newest first: the last words may lie before hundreds of lines of bookkeeping.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator
 from itertools import chain, islice
-from typing import Any
 
-from sessionlog.formats.base import Description, dict_of, standing, text_of
-from sessionlog.formats.claude_blocks import INLINE, OUTPUTS, is_interrupt, is_refusal
-from sessionlog.formats.claude_events import TITLES
-from sessionlog.records import Ending, Event, Message, Meta, Origin, Record, Reset, shown_type
+from sessionlog.formats.base import standing, text_of
+from sessionlog.formats.claude_blocks import INLINE, OUTPUTS, SYNTHETIC, is_interrupt, is_refusal
+from sessionlog.records import Ending, Event, Message, Record, Reset, shown_type
 
-_UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
-SYNTHETIC = "<synthetic>"
-"""The model that the client names where it speaks itself."""
-_NEAR = 64 * 1024
-"""Bytes behind the prompt in which the model's name is looked for."""
-_TAIL = 16 * 1024
-"""Bytes before the end in which a title is looked for: it is written again after each turn."""
 _TURN = 400
 """Messages that an unfinished turn is judged by."""
 _MANY = 50
 """Side chain messages after which a log without any others is a subagent's own."""
 _BAD_STOPS = ("max_tokens", "refusal", "model_context_window_exceeded")
-
-
-# -- what a list row shows ---------------------------------------------------------------------
-
-
-@dataclass(slots=True)
-class _Facts:
-    """What the ends of a log tell."""
-
-    about: Mapping[str, Any] = field(default_factory=dict)
-    started: str = ""
-    model: str = ""
-    prompt: str = ""
-    command: str = ""
-    """A command without words of its own, a subagent's task: titles where there is no other."""
-    titles: dict[str, str] = field(default_factory=dict)
-    summaries: list[tuple[str, str]] = field(default_factory=list)
-    """(leaf, title) of each summary: often of another log."""
-    keys: set[str] = field(default_factory=set)
-
-
-def description_of(
-    path: str, oldest_first: Iterable[Record], newest_first: Iterable[Record]
-) -> Description:
-    """What a list row shows."""
-    facts = _Facts()
-    _read_head(facts, oldest_first)
-    _read_tail(facts, newest_first)
-    title = next((facts.titles[kind] for kind in TITLES if facts.titles.get(kind)), "")
-    own = [title for leaf, title in facts.summaries if leaf in facts.keys]
-    title = title or (own[-1] if own else "") or facts.prompt or facts.command
-    return Description(_meta(path, facts), title, facts.started)
-
-
-def _read_head(facts: _Facts, oldest_first: Iterable[Record]) -> None:
-    """Reads on until the prompt is known, and a little further for the model."""
-    found = 0
-    for record in oldest_first:
-        payload = record.payload
-        facts.started = facts.started or record.at
-        facts.keys.add(record.key)
-        if isinstance(payload, Event):
-            _note_event(facts, payload)
-        elif isinstance(payload, Message):
-            _note_message(facts, payload)
-        said = facts.prompt or (facts.command and facts.model)
-        found = found or (record.span.end if said else 0)
-        if found and (facts.model or record.span.end > found + _NEAR):
-            return
-
-
-def _note_event(facts: _Facts, event: Event) -> None:
-    if event.kind == "summary":
-        facts.summaries.append((text_of(event.extra.get("leafUuid")), event.text))
-    elif event.kind in TITLES:
-        facts.titles[event.kind] = event.text
-    elif event.kind == "model" and not facts.model:
-        facts.model = text_of(dict_of(event.extra.get("identity")).get("modelId"))
-    if not facts.about and text_of(event.extra.get("sessionId")):
-        facts.about = {"sessionId": event.extra["sessionId"]}
-
-
-def _note_message(facts: _Facts, message: Message) -> None:
-    if message.sidechain == INLINE:
-        facts.command = facts.command or message.text
-        return
-    if not facts.about.get("cwd"):
-        facts.about = message.extra
-    model = text_of(message.extra.get("model"))
-    if not facts.model and model != SYNTHETIC:
-        facts.model = model
-    if message.type != "user" or is_interrupt(message.text):
-        return
-    command = text_of(message.extra.get("command"))
-    if command and message.text == command:
-        facts.command = facts.command or command
-    else:
-        facts.prompt = facts.prompt or message.text
-
-
-def _read_tail(facts: _Facts, newest_first: Iterable[Record]) -> None:
-    """The last title of a kind wins. Looks _TAIL bytes back."""
-    seen: set[str] = set()
-    end = -1
-    for record in newest_first:
-        payload = record.payload
-        end = record.span.end if end < 0 else end
-        if record.span.offset < end - _TAIL or "custom-title" in seen:
-            return
-        facts.keys.add(record.key)
-        if isinstance(payload, Event) and payload.kind in TITLES:
-            if payload.kind == "summary":
-                facts.summaries.append((text_of(payload.extra.get("leafUuid")), payload.text))
-            elif payload.kind not in seen:
-                seen.add(payload.kind)
-                facts.titles[payload.kind] = payload.text
-        elif isinstance(payload, Message):
-            model = text_of(payload.extra.get("model"))
-            facts.model = facts.model or (model if model != SYNTHETIC else "")
-
-
-def _meta(path: str, facts: _Facts) -> Meta:
-    """The file's name is the identity; a log under another name goes by what stands in it."""
-    stem = path.rpartition("/")[2].removesuffix(".jsonl")
-    about = facts.about
-    session = text_of(about.get("sessionId"))
-    own = bool(_UUID.fullmatch(stem)) or stem.startswith("agent-")
-    parent = text_of(dict_of(about.get("forkedFrom")).get("sessionId"))
-    names = ("gitBranch", "version", "entrypoint", "sessionId")
-    return Meta(
-        id=stem if own else session or stem,
-        model=facts.model,
-        provider="anthropic",
-        driver="claude",
-        workdir=text_of(about.get("cwd")),
-        forked_from=Origin(parent) if parent else None,
-        extra={name: about[name] for name in names if name in about},
-    )
-
-
-# -- how the run stands ------------------------------------------------------------------------
 
 
 def ending_of(newest_first: Iterable[Record]) -> Ending:
@@ -159,6 +26,13 @@ def ending_of(newest_first: Iterable[Record]) -> Ending:
     was null on nearly all lines. An error of the API, the mark of an interrupt and a refusal end
     it too. A call without a result, a result or a prompt at the end do not.
     """
+    ending, turn = verdict_of(newest_first)
+    return ending or cut_off(turn)
+
+
+def verdict_of(newest_first: Iterable[Record]) -> tuple[Ending | None, Iterable[Record]]:
+    """The ending, where the last records make one; else None, and the records of the turn that is
+    open, newest first. Reads no further than that takes."""
     records = _own_run(newest_first)
     turned = local = False
     summary: Record | None = None
@@ -167,12 +41,13 @@ def ending_of(newest_first: Iterable[Record]) -> Ending:
         payload, offset = record.payload, record.span.offset
         if isinstance(payload, Reset):
             if not payload.why.startswith("manual"):
-                return _open([summary or record])
+                return None, [summary or record]
             summary = None  # a person asked for it, and the model was idle
         elif isinstance(payload, Event):
             if payload.kind == "api_error":
                 reason = text_of(payload.extra.get("error")) or "api_error"
-                return Ending(True, reason, False, payload.text, "an API error ended the turn")
+                words = "an API error ended the turn"
+                return Ending(True, reason, False, payload.text, words), ()
             turned = turned or payload.ends
         elif not isinstance(payload, Message) or _is_aside(payload, local):
             local = _asks_no_model(payload, local)
@@ -180,10 +55,10 @@ def ending_of(newest_first: Iterable[Record]) -> Ending:
             summary = record
         else:
             before = [summary] if summary else []
-            return _decided(payload, turned) or _open(chain(before, [record], records))
+            return _decided(payload, turned), chain(before, [record], records)
     if offset and not summary:  # as far as was read; the messages stand before
-        return Ending(False, None, None, "no ending recorded", "no message near the end")
-    return _open([summary] if summary else [])
+        return Ending(False, None, None, "no ending recorded", "no message near the end"), ()
+    return None, [summary] if summary else []
 
 
 def _is_aside(message: Message, local: bool) -> bool:
@@ -222,7 +97,7 @@ def _decided(message: Message, turned: bool) -> Ending | None:
     return None
 
 
-def _open(newest_first: Iterable[Record]) -> Ending:
+def cut_off(newest_first: Iterable[Record]) -> Ending:
     """Cut off: in a call, or while the model answered."""
     records = list(islice(_turn(newest_first), _TURN))
     last = records[0].payload if records else None

@@ -79,7 +79,7 @@ def system(value: Mapping[str, Any], span: Span, at: str, key: str) -> Record:
     """A record of the client itself; a compaction of the main run is a reset."""
     kind = text_of(value.get("subtype")) or "system"
     if kind == "compact_boundary" and value.get("isSidechain") is not True:
-        return _compaction(dict_of(value.get("compactMetadata")), span, at, key)
+        return reset_of(dict_of(value.get("compactMetadata")), span, at, key)
     extra = rest_of(value, *_ENVELOPE)
     if kind == "api_error":
         return event_record("retry", span, at, key=key, quiet=False, ok=False, text=_retry(value),
@@ -144,7 +144,7 @@ def _list(value: Any) -> str:
     return ", ".join(item for item in list_of(value) if isinstance(item, str))
 
 
-def _compaction(about: Mapping[str, Any], span: Span, at: str, key: str) -> Record:
+def reset_of(about: Mapping[str, Any], span: Span, at: str, key: str) -> Record:
     """The client goes on with a summary, and with what it preserved (seen with 2.1.332)."""
     kept = dict_of(about.get("preservedSegment"))
     head, tail = text_of(kept.get("headUuid")), text_of(kept.get("tailUuid"))

@@ -41,9 +41,15 @@ def evidence(path: str, session_id: str) -> str | None:
 def running_sessions() -> dict[str, int]:
     """Pid by session id of every client that lives. Costs a look at each pid file; one is read
     again only when it has changed, since a listing asks for every log."""
-    projects = agent_folders(os.environ)["claude"][0]
-    claims = _claims(os.path.join(os.path.dirname(projects), "sessions"))
+    claims = _claims(_sessions(os.environ.get("CLAUDE_CONFIG_DIR"), os.environ.get("HOME")))
     return {claim.session: claim.pid for claim in claims if _start(claim.pid) == claim.start}
+
+
+@lru_cache(maxsize=4)
+def _sessions(*_chosen: str | None) -> str:
+    """The folder of the pid files, by the variables that choose it."""
+    projects = agent_folders(os.environ)["claude"][0]
+    return os.path.join(os.path.dirname(projects), "sessions")
 
 
 def _claims(folder: str) -> list[_Claim]:

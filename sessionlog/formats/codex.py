@@ -5,15 +5,14 @@ without a type and bare items without times. `response_item`, what the model exc
 base; `event_msg`, what the screen showed, tells it again and adds errors and turns. Read from the
 client's public source and from logs of 0.39 to 0.171.
 
-A fork of 0.149 and later holds only what is new and names the rest by `history_base`: see
-`parent_of`. Its own records are what this format reads.
+A fork of 0.149 and later holds only what is new and names the rest by `history_base`. What this
+format reads is a file's lines; `stores.codex_fork` puts the parent's before them where it is found.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
 from sessionlog.formats.base import (
@@ -30,11 +29,17 @@ from sessionlog.formats.base import (
     standing,
     text_of,
 )
-from sessionlog.formats.codex_events import DONE, QUIET, STARTED, event_of, reason_of, usage
+from sessionlog.formats.codex_actor import CodexActor
+from sessionlog.formats.codex_events import QUIET, STARTED, ended_by, event_of, usage
+from sessionlog.formats.codex_files import started_by, subagents_of
+from sessionlog.formats.codex_glimpse import row
+from sessionlog.formats.codex_head import read_head
 from sessionlog.formats.codex_items import item_records, messages_of
+from sessionlog.formats.codex_renew import is_old_head
 from sessionlog.formats.parts import rest_of
 from sessionlog.formats.tokens import openai
 from sessionlog.records import (
+    Activity,
     Ending,
     Entry,
     Event,
@@ -52,12 +57,8 @@ from sessionlog.records import (
 _ENVELOPES = ("session_meta", "response_item", "event_msg", "turn_context", "compacted")
 _SNAPSHOTS = ("turn_context", "world_state", "token_usage_record", "session_state")
 _ITEMS = ("message", "reasoning", "function_call", "function_call_output", "local_shell_call")
-_UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
-_CWD = re.compile(r"<cwd>([^<]*)</cwd>")
-_ASKED = "## My request for Codex:"
-"""What stands between an editor's context and the prompt."""
 _LOOK = 200
-"""Records that a description, or the ending of an open turn, looks at."""
+"""Records that the ending of an open turn looks at."""
 
 
 class Codex:
@@ -65,10 +66,10 @@ class Codex:
 
     name = "codex"
     agent = "codex"
-    actor: Actor | None = None
+    actor: Actor | None = CodexActor()
 
     def recognises(self, head: Head) -> bool:
-        return _is_old_head(head.first) or any(
+        return is_old_head(head.first) or any(
             _enveloped(value) or value.get("record_type") == "state" for value in head.values
         )
 
@@ -83,7 +84,7 @@ class Codex:
         payload = value.get("payload")
         if isinstance(payload, dict):
             return _from_envelope(kind, payload, span, at)
-        if not kind and _is_old_head(value):
+        if not kind and is_old_head(value):
             return [Record(Kind.META, at, _meta(value), span)]
         if "record_type" in value:
             name = text_of(value["record_type"]) or "record"
@@ -95,15 +96,7 @@ class Codex:
     def describe(
         self, path: str, oldest_first: Iterable[Record], newest_first: Iterable[Record]
     ) -> Description:
-        stem = path.rpartition("/")[2].removesuffix(".jsonl")
-        named = _UUID.search(stem)
-        head = _read_head(oldest_first)
-        meta = head.meta._replace(
-            id=head.meta.id or (named[0] if named else stem),
-            model=head.model or head.meta.provider,
-            workdir=head.meta.workdir or head.cwd,
-        )
-        return Description(meta, head.title or head.told, head.started)
+        return read_head(oldest_first).description(path)
 
     def ending(self, newest_first: Iterable[Record]) -> Ending:
         """A turn that was closed, with nothing said after it, is an ending; a turn that was begun
@@ -117,7 +110,7 @@ class Codex:
             payload = record.payload
             if isinstance(payload, Event):
                 if payload.ends and not spoke:
-                    return _ended(payload)
+                    return ended_by(payload)
                 if payload.ends and payload.kind != "error":
                     turns = False
                     break
@@ -134,7 +127,7 @@ class Codex:
         return standing(seen)
 
     def glimpse(self, path: str, head: bytes, tail: bytes, size: int) -> Entry | None:
-        return None  # the prompt stands behind 25 KB of instructions
+        return row(self.decode, path, head, tail, size)
 
     def classify(self, data: bytes) -> int:
         """By the first bytes, as the client orders the keys; else by decoding."""
@@ -174,17 +167,11 @@ class Codex:
     def alive(self, path: str, session_id: str) -> str | None:
         return None  # its pid files are those of a background server, not of a session
 
+    def subagents(self, path: str) -> list[str]:
+        return subagents_of(path)
 
-def parent_of(record: Record) -> tuple[str, int] | None:
-    """The session, and the ordinal before which its records belong to this one as well.
-
-    `record` is the first of a log; None when it does not build on another log.
-    """
-    if not isinstance(record.payload, Meta):
-        return None
-    base = dict_of(record.payload.extra.get("history_base"))
-    thread, end = text_of(base.get("thread_id")), base.get("end_ordinal_exclusive")
-    return (thread, end) if thread and type(end) is int else None
+    def started(self, path: str, half: Activity) -> str | None:
+        return started_by(path, half)
 
 
 _FAST = re.compile(
@@ -207,23 +194,13 @@ def _enveloped(value: Mapping[str, Any]) -> bool:
     return value.get("type") in _ENVELOPES and isinstance(value.get("payload"), dict)
 
 
-def _is_old_head(value: Mapping[str, Any]) -> bool:
-    """The first line of a log of before 0.32."""
-    return (
-        "type" not in value
-        and isinstance(value.get("id"), str)
-        and isinstance(value.get("timestamp"), str)
-        and ("instructions" in value or "git" in value)
-    )
-
-
 def _from_envelope(kind: str, payload: dict[str, Any], span: Span, at: str) -> list[Record]:
     if kind == "response_item":
         return item_records(payload, span, at)
     if kind == "event_msg":
         return event_of(payload, span, at)
     if kind == "session_meta":
-        return [Record(Kind.META, at, _meta(payload), span)]
+        return [Record(Kind.META, at, _meta(payload), span), *_goes_on(payload, span, at)]
     if kind == "compacted":
         return _compacted(payload, span, at)
     if kind in _SNAPSHOTS:
@@ -233,15 +210,32 @@ def _from_envelope(kind: str, payload: dict[str, Any], span: Span, at: str) -> l
 
 
 def _meta(payload: Mapping[str, Any]) -> Meta:
-    """A fork of before 0.149 repeats its parent's head too; the first is the session's own."""
+    """A fork of before 0.149 repeats its parent's head too; the first is the session's own.
+
+    A subagent is told by who started it, and a session that was composed here by what of.
+    """
     parent = text_of(payload.get("forked_from_id"))
+    spawned = dict_of(dict_of(dict_of(payload.get("source")).get("subagent")).get("thread_spawn"))
+    starter = text_of(payload.get("parent_thread_id")) or text_of(spawned.get("parent_thread_id"))
     return Meta(
         id=text_of(payload.get("id")) or text_of(payload.get("session_id")),
         provider=text_of(payload.get("model_provider")),
         workdir=text_of(payload.get("cwd")),
+        resumed_from=starter or text_of(payload.get("resumed_from")) or None,
         forked_from=Origin(parent) if parent else None,
         extra=rest_of(payload, "id", "model_provider", "cwd"),
     )
+
+
+def _goes_on(payload: Mapping[str, Any], span: Span, at: str) -> list[Record]:
+    """A note of the session whose records come before this one's, which may not be at hand."""
+    base = dict_of(payload.get("history_base"))
+    thread, end = text_of(base.get("thread_id")), base.get("end_ordinal_exclusive")
+    if not thread:
+        return []
+    text = f"goes on from {thread}, whose first {end} records belong to it"
+    extra = {"history_base": base}
+    return [event_record("fork", span, at, part=1, quiet=False, text=text, extra=extra)]
 
 
 def _compacted(payload: Mapping[str, Any], span: Span, at: str) -> list[Record]:
@@ -261,68 +255,3 @@ def _compacted(payload: Mapping[str, Any], span: Span, at: str) -> list[Record]:
 def _tells_turns(event: Event) -> bool:
     """Is it an event that names its turn in every log that has turns?"""
     return event.kind == "turn_context" or "record_type" in event.extra
-
-
-def _ended(event: Event) -> Ending:
-    """How a closed turn went."""
-    if event.kind in DONE:
-        error = dict_of(event.extra.get("error"))
-        reason = reason_of(error) if error else None
-        return Ending(True, reason, event.ok, event.text or "done", f"{event.kind} event")
-    if event.kind == "turn_aborted":
-        reason = event.text or "aborted"
-        text = reason if reason == "interrupted" else f"aborted: {reason}"
-        return Ending(True, reason, False, text, "turn_aborted event")
-    return Ending(True, reason_of(event.extra), False, event.text or "error", "error event")
-
-
-@dataclass(slots=True)
-class _HeadFacts:
-    """What the first records tell."""
-
-    meta: Meta = field(default_factory=Meta)
-    started: str = ""
-    title: str = ""
-    told: str = ""
-    """The prompt as an event tells it, for logs that begin without items."""
-    model: str = ""
-    cwd: str = ""
-
-
-def _read_head(oldest_first: Iterable[Record]) -> _HeadFacts:
-    """Reads on until the prompt and the model are known, or the model has answered."""
-    head = _HeadFacts()
-    found = False
-    for count, record in enumerate(oldest_first):
-        payload = record.payload
-        head.started = head.started or record.at
-        if isinstance(payload, Meta) and not found:
-            found, head.meta = True, payload
-            head.started = text_of(payload.extra.get("timestamp")) or head.started
-        elif isinstance(payload, Event):
-            _note_event(head, payload)
-        elif isinstance(payload, Message):
-            if payload.type == "user":
-                head.title = head.title or _prompt(payload.text)
-            elif payload.type == "system":
-                place = _CWD.search(payload.text)
-                head.cwd = head.cwd or (place[1] if place else "")
-            elif head.title:
-                break
-        if (head.title and head.model) or count >= _LOOK:
-            break
-    return head
-
-
-def _note_event(head: _HeadFacts, event: Event) -> None:
-    if event.kind == "turn_context":
-        head.model = head.model or event.text
-        head.cwd = head.cwd or text_of(event.extra.get("cwd"))
-    elif event.kind == "user_message":
-        head.told = head.told or _prompt(text_of(event.extra.get("message")))
-
-
-def _prompt(text: str) -> str:
-    """What the person asked for, without the context that an editor puts before it."""
-    before, mark, asked = text.rpartition(_ASKED)
-    return (asked if mark else before or text).strip()

@@ -12,7 +12,7 @@ from typing import Any
 
 from sessionlog.formats.base import dict_of, event_record, text_of
 from sessionlog.formats.codex_items import content_of
-from sessionlog.records import Kind, Record, Reset, Span
+from sessionlog.records import Ending, Event, Kind, Record, Reset, Span
 
 STARTED = ("task_started", "turn_started")
 DONE = ("task_complete", "turn_complete")
@@ -127,3 +127,16 @@ def _call_of(item: Mapping[str, Any]) -> str:
     """The id of the call that an item tells of: commands carry it, messages their own."""
     own = ("UserMessage", "AgentMessage", "Reasoning", "Plan")
     return "" if item.get("type") in own else text_of(item.get("id"))
+
+
+def ended_by(event: Event) -> Ending:
+    """How a closed turn went."""
+    if event.kind in DONE:
+        error = dict_of(event.extra.get("error"))
+        reason = reason_of(error) if error else None
+        return Ending(True, reason, event.ok, event.text or "done", f"{event.kind} event")
+    if event.kind == "turn_aborted":
+        reason = event.text or "aborted"
+        text = reason if reason == "interrupted" else f"aborted: {reason}"
+        return Ending(True, reason, False, text, "turn_aborted event")
+    return Ending(True, reason_of(event.extra), False, event.text or "error", "error event")

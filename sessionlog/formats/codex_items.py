@@ -48,12 +48,13 @@ _EXIT = re.compile(
 )
 _FAILED = re.compile(
     r"(?:Wall time[^\n]*\n)?(?:"
-    r"aborted(?: by user[^\n]*)?\s*\Z|failed in sandbox|sandbox error|execution error|"
+    r"aborted(?: by user[^\n]*)?\s*\Z|Interrupted by the user\.\Z|failed in sandbox|"
+    r"sandbox error|execution error|"
     r"exec_command failed|write_stdin failed|command timed out after|tool call error|"
     r"apply_patch verification failed|patch rejected|failed to parse function arguments|"
     r"unsupported (?:custom tool )?call|(?:exec command )?rejected by user|err: )"
 )
-"""How the client words a call that gave no output: its own texts, not the tool's."""
+"""How the client, or a repair, words a call that gave no output: no texts of a tool's."""
 
 
 class Outcome(NamedTuple):

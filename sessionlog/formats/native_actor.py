@@ -7,14 +7,15 @@ only the meta says which log this is and what it was made from.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from datetime import datetime
+from itertools import chain, count
 
 from sessionlog import codec, splice
-from sessionlog.formats.base import Birth, Fate, Part
+from sessionlog.formats.base import Birth, Fate, Part, Said
 from sessionlog.formats.native_encode import encode
 from sessionlog.framing import Line
-from sessionlog.paths import new_id
+from sessionlog.paths import native_folder, new_id
 from sessionlog.records import Message, OpenCall
 
 _SIX = ("id", "task", "model", "provider", "driver", "workdir")
@@ -77,15 +78,38 @@ class NativeActor:
     def place(
         self, parent: str, at: int | None, now: datetime, taken: Callable[[str], bool]
     ) -> tuple[str, str]:
-        """The first free id of the time in the parent's folder: base, base-2, base-3, ..."""
-        folder, base = os.path.dirname(parent), new_id(now)
-        count = 1
-        while True:
-            id = base if count == 1 else f"{base}-{count}"
-            path = os.path.join(folder, id + ".jsonl")
-            if not taken(path) and not taken(path.removesuffix(".jsonl") + ".blobs"):
-                return id, path
-            count += 1
+        """In the parent's folder, by the time."""
+        return _free(os.path.dirname(parent), now, taken)
+
+    def compose(self, said: Iterable[Said], birth: Birth) -> Iterator[bytes]:
+        """A run of such messages, which names its origin as a fork or a repair does."""
+        yield _new_meta(birth, _values(birth) | {
+            "task": codec.dumps(birth.title), "workdir": codec.dumps(birth.workdir),
+        })  # fmt: skip
+        for role, text, at in said:
+            type = "bot" if role == "assistant" else "user"
+            yield encode(Message(type, text), at or birth.time).removesuffix(b"\n")
+        if birth.told:
+            yield encode(Message("user", birth.told), birth.time).removesuffix(b"\n")
+
+    def home(
+        self, workdir: str, now: datetime, environ: Mapping[str, str],
+        taken: Callable[[str], bool],
+    ) -> tuple[str, str]:  # fmt: skip
+        """In the native folder: the engine keeps all runs in one, whatever they work on."""
+        return _free(native_folder(environ), now, taken)
+
+
+def _free(folder: str, now: datetime, taken: Callable[[str], bool]) -> tuple[str, str]:
+    """The first free (id, path) there: base, base-2, base-3, ..."""
+    base = new_id(now)
+    ids = chain([base], (f"{base}-{n}" for n in count(2)))
+    stems = ((id, os.path.join(folder, id)) for id in ids)
+    return next(
+        (id, f"{stem}.jsonl")
+        for id, stem in stems
+        if not taken(f"{stem}.jsonl") and not taken(f"{stem}.blobs")
+    )
 
 
 _HEAD = 1000

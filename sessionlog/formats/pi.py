@@ -14,7 +14,6 @@ from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any
 
-from sessionlog import codec
 from sessionlog.formats.base import (
     LOUD,
     Actor,
@@ -26,7 +25,8 @@ from sessionlog.formats.base import (
     text_of,
 )
 from sessionlog.formats.parts import rest_of
-from sessionlog.formats.pi_entries import BROKEN, KINDS, entry_records
+from sessionlog.formats.pi_actor import PiActor
+from sessionlog.formats.pi_entries import BROKEN, KINDS, entry_records, link_of
 from sessionlog.formats.pi_usage import usage_of
 from sessionlog.records import (
     Ending,
@@ -59,7 +59,7 @@ class Pi:
 
     name = "pi"
     agent = "pi"
-    actor: Actor | None = None
+    actor: Actor | None = PiActor()
 
     def recognises(self, head: Head) -> bool:
         if head.values:
@@ -136,16 +136,7 @@ class Pi:
 
     def link(self, data: bytes) -> tuple[str, str] | None:
         """(id, parent) of the entry on a raw line; None where there is none."""
-        found = _LINK.match(data)
-        if found is not None:
-            return found[1].decode(), (found[2] or b"").decode()
-        try:
-            value = codec.loads(data)
-        except ValueError:
-            return None
-        if not isinstance(value, dict) or "parentId" not in value:
-            return None
-        return text_of(value.get("id")), text_of(value["parentId"])
+        return link_of(data)
 
 
 _FAST = re.compile(
@@ -166,7 +157,6 @@ _FAST_STOP = re.compile(
 )
 _END = 200
 """Bytes in which a message's last fields stand."""
-_LINK = re.compile(rb'\{"type":"\w+","id":"(\w+)","parentId":(?:null|"(\w*)")[,}]')
 
 
 def _plain_answer(data: bytes, at: int) -> int:

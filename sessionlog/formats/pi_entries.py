@@ -6,9 +6,11 @@ of 1.x to 0.73.1. One message of the API is one entry; its blocks are messages o
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+from sessionlog import codec
 from sessionlog.formats.base import (
     dict_of,
     event_record,
@@ -27,6 +29,7 @@ BROKEN = ("error", "aborted")
 """Stop reasons of answers that the client never hands over again, whatever they hold."""
 _SHORT = 200
 _ENVELOPE = ("type", "id", "parentId", "timestamp")
+_LINK = re.compile(rb'\{"type":"\w+","id":"(\w+)","parentId":(?:null|"(\w*)")[,}]')
 _TOLD = ("api", "provider", "model", "responseModel", "responseId", "usage", "stopReason",
          "errorMessage", "diagnostics")  # fmt: skip
 
@@ -39,6 +42,20 @@ def entry_records(kind: str, value: Entry, span: Span, at: str) -> list[Record]:
     if kind.endswith("_change"):  # a setting
         return _note(kind, json_text(rest_of(value, *_ENVELOPE)), value, span, at)
     return [other_record(kind or "entry", value, span, at)]
+
+
+def link_of(data: bytes) -> tuple[str, str] | None:
+    """(id, parent) of the entry on a raw line; None where there is none."""
+    found = _LINK.match(data)
+    if found is not None:
+        return found[1].decode(), (found[2] or b"").decode()
+    try:
+        value = codec.loads(data)
+    except ValueError:
+        return None
+    if not isinstance(value, dict) or "parentId" not in value:
+        return None
+    return text_of(value.get("id")), text_of(value["parentId"])
 
 
 # -- what was said -----------------------------------------------------------------------------

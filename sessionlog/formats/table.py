@@ -21,6 +21,18 @@ _NATIVE_HEAD = re.compile(rb'\s*\{\s*"kind"\s*:\s*"(?:meta|message|event|result|
 _CODEX_HEAD = re.compile(
     rb'\{"timestamp":"[^"\\]*",(?:"ordinal":\d+,)?"type":"session_meta","payload":\{'
 )
+_CLAUDE_HEAD = re.compile(
+    rb'\{"(?:parentUuid":(?:null|"[^"\\]*"),"(?:isSidechain|logicalParentUuid)":'
+    rb'|type":"(?:queue-operation|file-history-snapshot|last-prompt|mode|permission-mode)",)'
+)
+
+
+@cache
+def _claude() -> Format:
+    """The format of which folders hold thousands: it does not wait for the others' modules."""
+    from sessionlog.formats.claude import Claude
+
+    return Claude()
 
 
 @cache
@@ -30,18 +42,27 @@ def formats() -> tuple[Format, ...]:
     They are imported when the first log asks: native logs do without, and the screen is there
     sooner.
     """
+    from sessionlog.formats.agent_session import AgentSession
     from sessionlog.formats.chat import Chat
-    from sessionlog.formats.claude import Claude
+    from sessionlog.formats.claude_stream import ClaudeStream
     from sessionlog.formats.codex import Codex
+    from sessionlog.formats.codex_exec import CodexExec
+    from sessionlog.formats.gemini import Gemini
+    from sessionlog.formats.mini_swe import MiniSwe
+    from sessionlog.formats.opencode import OpenCode
     from sessionlog.formats.pi import Pi
+    from sessionlog.formats.qwen import Qwen
+    from sessionlog.formats.swe_agent import SweAgent
 
-    return _NATIVE, Codex(), Claude(), Pi(), Chat()
+    return _NATIVE, Codex(), CodexExec(), Qwen(), _claude(), ClaudeStream(), Pi(), AgentSession(), Gemini(), OpenCode(), SweAgent(), MiniSwe(), Chat()
 
 
 def named(name: str) -> Format | None:
     """The format of that name."""
     if name == _NATIVE.name:
         return _NATIVE
+    if name == "claude":
+        return _claude()
     return next((form for form in formats() if form.name == name), None)
 
 
@@ -51,11 +72,21 @@ def recognise(name: str, folder: str, data: bytes) -> Format | None:
         return _NATIVE
     if _CODEX_HEAD.match(data):
         return named("codex")
+    if _is_claude(data):
+        return _claude()
     if b"\n" not in data and _NATIVE_HEAD.match(data):
         return _NATIVE  # a first line longer than what was read
     head = head_of(name, folder, data)
     return next((form for form in formats() if form.recognises(head)), None)
 
+
+def _is_claude(data: bytes) -> bool:
+    """Do the first bytes show the envelope that Claude Code alone writes?"""
+    if not _CLAUDE_HEAD.match(data) or b'"parts":[' in data:  # Qwen Code's envelope is the same
+        return False
+    end = data.find(b"\n")
+    first = data if end < 0 else data[:end]
+    return b'"sessionId":"' in first or b'"snapshot":{' in first
 
 def head_of(name: str, folder: str, data: bytes) -> Head:
     """What formats look at: the first JSON objects. Damaged lines are passed over, and so is a

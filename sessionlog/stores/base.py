@@ -17,6 +17,10 @@ Mark = tuple[object, ...]
 """Differs whenever what a store gives may have changed: sizes and times of its files."""
 
 
+class Unended(bytes):
+    """A last line that has no line feed in what is kept: the shape that a crash leaves."""
+
+
 class Store(Protocol):
     """One way of keeping sessions."""
 
@@ -34,7 +38,8 @@ class Store(Protocol):
     def lines(self, path: str, id: str) -> Iterator[bytes]:
         """The session's lines, without LF; `id` is "" where `many` is not. Raises Unreadable for
         what cannot be read or holds no such session; content that is damaged gives what it can,
-        and the rest as a line that is no JSON, so that it counts as damage."""
+        and the rest as a line that is no JSON, so that it counts as damage: an `Unended` one where
+        nothing follows it."""
 
     def mark(self, path: str, id: str) -> Mark:
         """See `Mark`. Costs a few stats. Raises OSError when the file is gone."""

@@ -89,13 +89,46 @@ def _become(
             os._exit(127)
         step = f"{order.cwd}: not a working directory"
         os.chdir(order.cwd)
+        if order.before:
+            _run_first(order, environ, say)
+            say = -1
         step = f"{order.argv[0]}: cannot be run"
-        argv = (*UNSHARE, *order.argv) if order.namespace else order.argv
-        os.execvpe(argv[0], argv, {**environ, **order.env, MARKER: order.run})
+        _execute(order, order.argv, environ)
     except (OSError, ValueError) as error:
-        os.write(say, json.dumps(f"{step}: {_words(error)}").encode())
+        words = f"{step}: {_words(error)}"
+        os.write(*((say, json.dumps(words).encode()) if say >= 0 else (2, f"{words}\n".encode())))
     finally:
         os._exit(127)
+
+
+def _execute(order: Order, argv: tuple[str, ...], environ: Mapping[str, str]) -> None:
+    argv = (*UNSHARE, *argv) if order.namespace else argv
+    os.execvpe(argv[0], argv, {**environ, **order.env, MARKER: order.run})
+
+
+def _run_first(order: Order, environ: Mapping[str, str], say: int) -> None:
+    """Run what has to run first, here and with the same output; ends this process where it fails.
+
+    Whoever waits for the command hears that it has begun: this may take its time.
+    """
+    os.close(say)
+    me = os.getpid()
+    pid = os.fork()
+    if pid == 0:
+        try:
+            look.die_with_parent()
+            if os.getppid() == me:
+                _execute(order, order.before, environ)
+        except (OSError, ValueError) as error:
+            os.write(2, f"{order.before[0]}: cannot be run: {_words(error)}\n".encode())
+        finally:
+            os._exit(127)
+    code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+    if code:
+        how = f"ended with exit code {code}" if code > 0 else f"was ended by signal {-code}"
+        words = f"{order.before[0]}: {how}, so {order.argv[0]} was not started\n"
+        os.write(2, words.encode(errors="surrogateescape"))
+        os._exit(code if code > 0 else 128 - code)
 
 
 def _words(error: OSError | ValueError) -> str:

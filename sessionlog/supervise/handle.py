@@ -60,7 +60,7 @@ def start(
     if why:
         raise NotPossible(why)
     order = order._replace(
-        argv=tuple(order.argv), cwd=os.path.abspath(order.cwd),
+        argv=tuple(order.argv), before=tuple(order.before), cwd=os.path.abspath(order.cwd),
         log=_absolute(order.log), source=_absolute(order.source),
     )  # fmt: skip
     master, slave = os.openpty() if order.screen else (-1, -1)

@@ -51,6 +51,9 @@ class Order(NamedTuple):
     """Run in a process namespace of its own: the kernel then ends all of it with its first."""
     env: Mapping[str, str] = {}
     """In addition to the viewer's environment."""
+    before: tuple[str, ...] = ()
+    """A command that runs first, in the same place and under the same watch; where it fails, the
+    other is not started. Empty for none."""
 
 
 class Outcome(NamedTuple):
@@ -111,7 +114,8 @@ def of_order(order: Order) -> dict[str, Any]:
 def read_order(data: bytes) -> Order:
     """The order in a line. Raises ValueError, TypeError or KeyError for what is none."""
     fields = read(data)
-    return Order(**{**fields, "argv": tuple(fields["argv"])})
+    commands = {name: tuple(fields.get(name, ())) for name in ("argv", "before")}
+    return Order(**{**fields, **commands})
 
 
 def of_outcome(outcome: Outcome) -> dict[str, Any]:

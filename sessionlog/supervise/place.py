@@ -19,15 +19,17 @@ def not_possible(order: Order, environ: Mapping[str, str]) -> str:
     if not order.argv or not order.argv[0]:
         return "there is no program to run: the command is empty"
     try:
-        texts = (*order.argv, *order.env, *order.env.values(), order.cwd)
+        texts = (*order.argv, *order.before, *order.env, *order.env.values(), order.cwd)
         if any(b"\0" in os.fsencode(text) for text in texts):
             return f"{order.argv[0]}: an argument holds a NUL byte, which none can"
     except UnicodeEncodeError:
         return f"{order.argv[0]}: an argument holds a lone surrogate, which is no text"
     if not os.path.isdir(order.cwd):
         return f"{order.cwd}: no such working directory; make it, or choose another"
+    firsts = [*order.before[:1], order.argv[0]]
+    found = (program(name, order.cwd, {**environ, **order.env}) for name in firsts)
     return (
-        program(order.argv[0], order.cwd, {**environ, **order.env})
+        next(filter(None, found), "")
         or (namespace_problem() if order.namespace else "")
     )  # fmt: skip
 

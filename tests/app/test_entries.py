@@ -11,6 +11,7 @@ from sessionlog.text import width
 from tui import entries
 from tui.entries import Filter, Rows
 from tui.lines import Line, fitted
+from tui.orders import Order
 
 NOW = datetime(2026, 11, 28, 7, 48, tzinfo=UTC).timestamp()
 
@@ -121,7 +122,7 @@ def rows(count: int, table: bool = False) -> Rows:
               started=f"2026-11-{28 - i // 4:02}T0{i % 4}:00:00Z")
         for i in range(count)
     ]  # fmt: skip
-    return Rows(found, table=table, now=NOW)
+    return Rows(Order(tuple(found)), table=table, now=NOW)
 
 
 @pytest.mark.parametrize("table", [False, True])
@@ -134,7 +135,7 @@ def test_every_line_of_the_list_belongs_to_one_session(table: bool) -> None:
         assert first <= y < after
         assert -1 <= part <= 1
         if part == -1:
-            assert made.days[index]
+            assert made.rules[index]
         seen.append((index, part))
     assert seen == sorted(seen)
     assert len(set(seen)) == made.height
@@ -142,7 +143,7 @@ def test_every_line_of_the_list_belongs_to_one_session(table: bool) -> None:
 
 
 def test_days_are_ruled_off_once() -> None:
-    assert [day for day in rows(12).days if day] == ["today", "Fri 27 Nov", "Thu 26 Nov"]
+    assert [rule for rule in rows(12).rules if rule] == ["today", "Fri 27 Nov", "Thu 26 Nov"]
 
 
 def test_a_filter_takes_words_of_anything_a_row_says() -> None:

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 from pathlib import Path
 
+import acorn
 import build
 import pytest
 
@@ -139,11 +140,29 @@ def test_a_conversation_carried_into_another_format_has_every_call_closed(tmp_pa
     assert shown.closed == 1
 
 
-def test_a_log_that_goes_as_it_stands_has_nothing_added(tmp_path: Path) -> None:
+def test_what_is_left_of_a_conversation_in_plain_messages_is_marked(tmp_path: Path) -> None:
     shown = of(tmp_path, [
-        build.codex_meta(), build.codex_said("user", "Begin."),
-        build.codex_item("function_call", 2, name="shell", arguments="{}", call_id="c1"),
-    ], agent="codex")  # fmt: skip
+        build.meta(), build.message("instructions", "Be brief."), build.message("user", "Begin."),
+        build.message("reasoning", "hm"), build.request("c1"),
+    ], agent="claude")  # fmt: skip
+    assert [f"{item.mark}{item.row.sort}" for item in shown.items] == [
+        "-system", "user", "-think", "call", "+result",
+    ]  # fmt: skip
+    assert (shown.closed, shown.left_out) == (1, 2)
+
+
+def test_a_log_that_goes_as_it_stands_has_nothing_added(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    acorn.add(monkeypatch)  # logs that are only read
+    home = tmp_path / "sessionlog" / "agents.toml"
+    home.parent.mkdir()
+    home.write_text('[agents.mine]\nargv = ["mine", "{log}"]\n')
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    head = {"acorn": 1, "session": "a1", "at": build.at()}
+    said = {"say": "user", "text": "Begin.", "at": build.at(1)}
+    call = {"call": "c1", "tool": "sh", "input": {}, "at": build.at(2)}
+    shown = of(tmp_path, map(build.line, [head, said, call]), agent="mine")
     assert all(not item.mark for item in shown.items)
     assert shown.open == 1
 

@@ -8,8 +8,9 @@ from pathlib import Path
 
 import build
 import pytest
+import sheets
 from screens import SIZES, opened, shown, until
-from textual.pilot import Pilot
+from sheets import planned, sheet
 
 from sessionlog.reader import load
 from tui.handover import Answer, Go, Look, Wrote
@@ -23,17 +24,7 @@ SECRET = "sk-ant-api03-" + "a1B2" * 12
 
 @pytest.fixture
 def programs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
-    """Only the programs that a test makes are on PATH; nobody's own agents are known."""
-    folder = tmp_path / "bin"
-    folder.mkdir()
-    monkeypatch.setenv("PATH", str(folder))
-    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
-
-    def make(name: str) -> None:
-        (folder / name).write_text("#!/bin/sh\n")
-        (folder / name).chmod(0o755)
-
-    return make
+    return sheets.programs(tmp_path, monkeypatch)
 
 
 def broken(workdir: Path) -> list[bytes]:
@@ -69,22 +60,6 @@ def listen(browser: Browser, monkeypatch: pytest.MonkeyPatch) -> Answers:
     return answers
 
 
-async def sheet(pilot: Pilot[None]) -> HandoverSheet:
-    """The screen with its first plan."""
-    await pilot.press("r")
-    await until(pilot, lambda: isinstance(pilot.app.screen, HandoverSheet))
-    await until(pilot, lambda: "enter waits: " in shown(pilot) or "enter hands" in shown(pilot))
-    found = pilot.app.screen
-    assert isinstance(found, HandoverSheet)
-    await planned(pilot)
-    return found
-
-
-async def planned(pilot: Pilot[None]) -> None:
-    words = ("reading", "looking", "thinking")
-    await until(pilot, lambda: not any(f"{word} " in shown(pilot) for word in words))
-
-
 @pytest.mark.parametrize("size", SIZES)
 async def test_it_shows_what_is_added_what_runs_and_what_changed(
     tmp_path: Path, programs: Callable[[str], None], size: tuple[int, int]
@@ -92,12 +67,12 @@ async def test_it_shows_what_is_added_what_runs_and_what_changed(
     programs("zot")
     async with opened(left_open(tmp_path).parent, size=size) as (pilot, _):
         await sheet(pilot)
+        await until(pilot, lambda: "--resume" in shown(pilot))
         page = shown(pilot)
     assert re.search(r"Hand over +○ Migrate billing to zot", page)
     assert "1 closed  0 moved  0 left out" in page
     assert re.search(r"\+ +5 +✗ result +Interrupted by the user\.  \(error\)", page)
     assert re.search(r"\+ +6 +» user +what the agent is told:", page)
-    assert "--resume" in page
     assert re.search(r"~ replay\.go +changed", page)
     assert "the one it touched" in page
     assert "enter hands over to zot" in page
@@ -230,10 +205,11 @@ async def test_the_new_log_can_be_written_without_starting_anything(
 async def test_a_log_that_needs_nothing_is_not_written(
     tmp_path: Path, programs: Callable[[str], None]
 ) -> None:
-    path = build.log(tmp_path / "logs" / "rollout.jsonl", [
-        build.codex_meta(), build.codex_said("user", "Begin."), build.codex_said("assistant", "Ok"),
-    ])  # fmt: skip
-    programs("codex")
+    path = build.log(tmp_path / "logs" / "20261127-220000.jsonl", build.healthy())
+    config = tmp_path / "config" / "sessionlog" / "agents.toml"
+    config.parent.mkdir(parents=True)
+    config.write_text('[agents.zot]\nargv = ["zot", "{log}", "{prompt}"]\n')
+    programs("zot")
     async with opened(path.parent) as (pilot, _):
         await sheet(pilot)
         assert "as it stands" in shown(pilot)
@@ -248,10 +224,14 @@ async def test_another_agent_is_chosen_or_said_why_not(
 ) -> None:
     programs("zot")
     programs("sessionlog-agent")
-    async with opened(left_open(tmp_path).parent) as (pilot, _):
+    (tmp_path / "work").mkdir()
+    path = build.log(tmp_path / "logs" / "rollout.jsonl", [
+        build.codex_meta(cwd=str(tmp_path / "work")), build.codex_said("user", "Begin."),
+    ])  # fmt: skip
+    async with opened(path.parent) as (pilot, _):
         await sheet(pilot)
         await pilot.press("a", "G", "enter")
-        await until(pilot, lambda: "logs only, and this is a native log" in shown(pilot))
+        await until(pilot, lambda: "logs only, and this is a codex log" in shown(pilot))
         await pilot.press("g")
         await pilot.pause()
         for _ in range(20):

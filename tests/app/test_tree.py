@@ -61,7 +61,7 @@ async def test_v_puts_children_below_their_parents_and_back(tmp_path: Path) -> N
         assert "by family" in text
         assert "├ " in text
         assert "└ " in text
-        await pilot.press("v")
+        await pilot.press("v", "v")
         await pilot.pause()
         assert order(browser) == newest_first
 

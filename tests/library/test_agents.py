@@ -12,7 +12,7 @@ import pytest
 from sessionlog import agents, dialects
 from sessionlog.agent import LONGEST, OUTPUTS
 from sessionlog.agentfile import EXAMPLE, parse
-from sessionlog.agents import Agent
+from sessionlog.agents import Agent, Way
 from sessionlog.cli import main
 from sessionlog.errors import NotPossible
 
@@ -60,6 +60,12 @@ def test_a_prompt_that_begins_with_a_dash_gets_a_space_in_front() -> None:
     assert agents.fill(own("-p", "{prompt}"), values) == ("run", "-p", " --help")
     assert agents.fill(own("--", "{prompt}"), values) == ("run", "--", "--help")
     assert agents.fill(own("-p={prompt}"), values) == ("run", "-p=--help")
+
+
+def test_a_prompt_that_reads_as_the_name_of_a_file_gets_a_space_in_front() -> None:
+    values = {**VALUES, "prompt": "@all go on"}
+    assert agents.fill(own("{prompt}"), values) == ("run", " @all go on")
+    assert agents.fill(own("-p={prompt}"), values) == ("run", "-p=@all go on")
 
 
 def test_an_id_that_begins_with_a_dash_is_refused_where_it_would_be_an_option() -> None:
@@ -201,38 +207,47 @@ def test_an_agent_that_is_not_there_is_told_with_those_that_are(tmp_path: Path) 
         agents.named("cluade", {"HOME": str(tmp_path)})
 
 
-def test_an_agent_goes_on_with_its_own_logs_or_takes_the_conversation(tmp_path: Path) -> None:
+def test_an_agent_gets_its_own_log_a_native_one_or_plain_messages(tmp_path: Path) -> None:
     environ = described(
         tmp_path,
         '[agents.codex]\nargv = ["my-codex", "{id}"]\n[agents.pi]\nargv = ["p", "{messages}"]\n'
         '[agents.mine]\nargv = ["m", "{log}"]\n',
     )
-    taken = {name for name, a in agents.known(environ).items() if agents.takes(a, "claude")}
-    assert taken == {"claude", "json", "pi", "mine"}
-    assert agents.takes(agents.BUILT_IN["zot"], "native")
-    assert agents.takes(agents.BUILT_IN["demo"], "native")
+    ways = {name: agents.way(agent, "claude") for name, agent in agents.known(environ).items()}
+    some = {name: ways[name] for name in ("claude", "codex", "zot", "json", "pi", "mine", "demo")}
+    assert some == {
+        "claude": Way.LOG, "codex": Way.PLAIN, "zot": Way.CALLS, "json": Way.CALLS,
+        "pi": Way.LOG, "mine": Way.LOG, "demo": None,
+    }  # fmt: skip
+    for name in ("zot", "demo", "json"):
+        assert agents.way(agents.BUILT_IN[name], "native") is Way.LOG
+    assert agents.way(own("{id}", format="unread"), "native") is None
+    assert agents.way(own("{id}", format="unread"), "native", own="a") is Way.LOG
 
 
-def test_choices_begin_with_those_that_can_be_chosen(tmp_path: Path) -> None:
+def test_choices_begin_with_those_that_can_be_chosen_and_say_how(tmp_path: Path) -> None:
     environ = described(tmp_path, '[agents.mine]\nargv = ["m", "{log}"]\n')
-    program(tmp_path, "m")
-    program(tmp_path, "codex")
+    for name in ("m", "codex", "zot"):
+        program(tmp_path, name)
     found = agents.choices(environ, "claude")
-    assert [c.agent.name for c in found if c.ready] == ["mine"]
-    assert found[0].agent.name == "mine"
-    why = {c.agent.name: c.why for c in found}
-    assert why["mine"] == ""
-    assert why["claude"] == "claude: no such program on PATH"
-    assert why["json"] == "json: no program sessionlog-agent on PATH"
-    assert why["codex"] == "codex: goes on with codex logs only, and this is a claude log"
+    assert [(c.agent.name, c.how) for c in found if c.ready] == [
+        ("zot", "a native log, with its calls"), ("codex", "as plain messages"),
+        ("mine", "the log"),
+    ]  # fmt: skip
+    why = {c.agent.name: (c.how, c.why) for c in found}
+    assert why["mine"] == ("the log", "")
+    assert why["claude"] == ("its own log", "claude: no such program on PATH")
+    assert why["json"] == ("a transcript in JSON", "json: no program sessionlog-agent on PATH")
+    assert why["demo"] == ("", "demo: goes on with native logs only, and this is a claude log")
 
 
 def test_who_cannot_be_chosen_is_told_with_those_who_can(tmp_path: Path) -> None:
     environ = described(tmp_path, "")
-    with pytest.raises(NotPossible, match="no such program on PATH, and there is no other"):
+    with pytest.raises(NotPossible, match=r"no such program on PATH; none .* zot \(a native log,"):
         agents.ready(agents.BUILT_IN["claude"], environ, "claude")
     program(tmp_path, "sessionlog-agent")
-    with pytest.raises(NotPossible, match=r"^claude: no such program on PATH; there are: json$"):
+    says = r"^claude: no such program on PATH; there are: json \(a transcript in JSON\)$"
+    with pytest.raises(NotPossible, match=says):
         agents.ready(agents.BUILT_IN["claude"], environ, "claude")
     agents.ready(agents.BUILT_IN["json"], environ, "claude")
 

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import os
+import stat
 from datetime import UTC, datetime
 from pathlib import Path
 
 import build
 import pytest
 
-from sessionlog.carry import carry
+from sessionlog.carry import carry, carry_to, composer_of
 from sessionlog.errors import NotPossible
+from sessionlog.formats.base import Birth
+from sessionlog.formats.table import named
+from sessionlog.plain import plain
 from sessionlog.reader import load
-from sessionlog.records import Origin
+from sessionlog.records import Origin, shown_type
+from sessionlog.session import Session
 
 NOW = datetime(2026, 11, 30, 8, 0, tzinfo=UTC)
 
@@ -64,3 +70,43 @@ def test_the_source_is_not_written(tmp_path: Path) -> None:
     before = (path.read_bytes(), path.stat().st_mtime_ns)
     carry(load(path), str(tmp_path / "native"), "mine", NOW)
     assert (path.read_bytes(), path.stat().st_mtime_ns) == before
+
+
+def carried(folder: Path, agent: str) -> tuple[Session, Session]:
+    """A session and what a new log of that agent holds of it."""
+    session, environ = load(codex(folder)), {"HOME": str(folder)}
+    form = named(agent)
+    assert form is not None
+    composer = composer_of(form)
+
+    def home() -> tuple[str, str]:
+        return composer.home("/srv/app", NOW, environ, os.path.lexists)
+
+    id, path = home()
+    birth = Birth(id, session.id, None, "2026-11-30T08:00:00Z", "Go on.", "/srv/app", "go")
+    first = carry_to(form, plain(session), birth, path, home)
+    assert str(first) == path
+    second = carry_to(form, plain(session), birth, path, home)  # its place is taken
+    assert second != first
+    assert load(second).id != load(first).id == id
+    return session, load(first, strict=True)
+
+
+@pytest.mark.parametrize("agent", ["native", "claude", "codex", "pi"])
+def test_plain_messages_become_a_session_of_any_agent(tmp_path: Path, agent: str) -> None:
+    session, new = carried(tmp_path, agent)
+    assert new.format == agent
+    assert new.meta.workdir == "/srv/app"
+    assert (new.open_calls, new.orphan_results, new.calls) == ((), (), 0)
+    kinds = ("user", "assistant")
+    said = [(shown_type(m), m.text) for m in new.context if shown_type(m) in kinds]
+    wanted = [(m.role, m.text) for m in plain(session).said]
+    assert said == [*wanted, ("user", "Go on.")]
+    assert stat.S_IMODE(os.stat(new.path).st_mode) == 0o600
+
+
+def test_a_format_that_cannot_be_composed_is_refused() -> None:
+    form = named("chat")
+    assert form is not None
+    with pytest.raises(NotPossible, match="a chat log cannot be written out of plain messages"):
+        composer_of(form)

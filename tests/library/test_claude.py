@@ -347,7 +347,7 @@ def test_a_preserved_segment_stays_in_the_context(tmp_path: Path) -> None:
     kept = {"headUuid": "u3", "tailUuid": "u5", "anchorUuid": "u7"}
     lines = [*build.claude_healthy(), *compaction("manual", preservedSegment=kept)]
     shown = [shown_type(m) for m in session(tmp_path, *lines).messages]
-    assert shown == ["response", "assistant", "summary"]
+    assert shown == ["summary", "response", "assistant"]  # as the client sends them
 
 
 def test_a_subagents_compaction_is_not_the_main_runs(tmp_path: Path) -> None:
@@ -569,6 +569,29 @@ def test_a_call_of_a_subagent_leads_to_its_log(tmp_path: Path) -> None:
     assert subagents_of(str(inside)) == []
 
 
+def test_a_call_that_nothing_answered_leads_to_the_log_by_the_note_beside_it(
+    tmp_path: Path,
+) -> None:
+    main = build.log(tmp_path / FILE, build.claude_healthy())
+    folder = tmp_path / build.CLAUDE_ID / "subagents"
+    inside = build.log(folder / "agent-a1.jsonl", GO)
+    nested = build.log(folder / "agent-b2.jsonl", GO)
+    (folder / "agent-a1.meta.json").write_text('{"toolUseId": "c1"}')
+    (folder / "agent-b2.meta.json").write_text('{"toolUseId": "c2"}')
+    (folder / "agent-c3.meta.json").write_text("{")
+    asked = activity(call("c1", name="Task"))
+    assert FORMAT.started(str(main), asked) == str(inside)
+    assert FORMAT.started(str(inside), activity(call("c2", name="Task"))) == str(nested)
+    assert FORMAT.started(str(main), activity(call("c4", name="Task"))) is None
+    assert FORMAT.subagents(str(main)) == [str(inside), str(nested)]
+    fork = build.log(
+        tmp_path / "fork.jsonl", [user("Go", forkedFrom={"sessionId": build.CLAUDE_ID}), *GO]
+    )
+    assert FORMAT.started(str(fork), asked) == str(inside)
+    around = build.log(tmp_path / FILE, [user("Go", forkedFrom={"sessionId": build.CLAUDE_ID})])
+    assert FORMAT.started(str(around), activity(call("c4"))) is None
+
+
 # -- evidence of life -------------------------------------------------------------------------
 
 
@@ -638,7 +661,7 @@ def test_a_log_is_known_by_what_stands_in_it() -> None:
     assert named(claude_note("summary", summary="x", leafUuid="u")) == "claude"
     assert named(b"// a note\n", *GO) == "claude"
     assert named(user("Go")[:60]) == "claude"
-    assert named(claude_line("user", message={"parts": [{"text": "Go"}]})) is None  # Qwen Code
+    assert named(claude_line("user", message={"parts": [{"text": "Go"}]})) == "qwen"
     assert named(build.line({"type": "summary", "sessionId": "x"})) is None
 
 

@@ -10,9 +10,11 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import acorn
 import build
 import pytest
 
+from sessionlog.cli import main
 from sessionlog.reader import load
 from sessionlog.records import Status
 
@@ -96,7 +98,10 @@ def test_json_is_one_object_with_the_outcome(place: Path) -> None:
 def test_a_dry_run_says_the_same_and_writes_nothing(place: Path) -> None:
     mine(place, APPENDS)
     answer = json.loads(resume(place, "--dry-run", "--json").stdout)
-    assert set(answer) == {"v", "argv", "cwd", "log", "note", "changed_files", "missing"}
+    assert set(answer) == {
+        "v", "argv", "cwd", "log", "note", "changed_files", "missing", "carried", "left",
+    }  # fmt: skip
+    assert (answer["carried"], answer["left"]) == (None, [])
     assert answer["cwd"] == str(place)
     assert [path.stem for path in (place / "logs").iterdir()] == [ID]
     assert not (place / "state").exists()
@@ -176,15 +181,44 @@ def test_a_log_in_which_nothing_was_said_cannot_be_gone_on_with(place: Path) -> 
     assert "nothing was said in it" in done.stderr
 
 
-def test_a_command_without_a_place_for_the_note_is_said_to_have_none(place: Path) -> None:
-    head = {"timestamp": build.at(), "type": "session_meta",
-            "payload": {"id": "s1", "cwd": str(place)}}  # fmt: skip
-    (place / "logs" / f"{ID}.jsonl").unlink()
-    build.log(place / "logs" / "rollout-x-s1.jsonl", [build.line(head)])
-    mine(place, "")
-    config = place / "config" / "sessionlog" / "agents.toml"
+def said(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], home: Path, *words: str
+) -> str:
+    """What the command prints, in a home of its own."""
+    for name in ("XDG_CONFIG_HOME", "XDG_STATE_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("HOME", str(home))
+    assert main(["resume", *words, "--dry-run"]) == 0
+    return capsys.readouterr().out
+
+
+def test_a_command_without_a_place_for_the_note_is_said_to_have_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    acorn.add(monkeypatch)
+    path = acorn.log(tmp_path / "a1.jsonl", {"say": "user", "text": "go"})
+    config = tmp_path / ".config" / "sessionlog" / "agents.toml"
+    config.parent.mkdir(parents=True)
     config.write_text('[agents.mine]\nargv = ["true", "{id}"]\n')
-    done = resume(place, "--dry-run")
-    assert done.returncode == 0
-    assert "no place for what it should know; tell it yourself" in done.stdout
-    assert "You go on with an earlier session" in done.stdout
+    told = said(monkeypatch, capsys, tmp_path, str(path), "--agent", "mine")
+    assert "no place for what it should know; tell it yourself" in told
+    assert "You go on with an earlier session" in told
+
+
+def test_what_goes_to_another_agent_and_what_does_not_is_said_before(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = build.log(tmp_path / "talk.jsonl", [
+        build.chat("system", "You are helpful."), build.chat("user", "go"),
+        build.chat("assistant", [{"type": "thinking", "thinking": "hm"},
+                                 {"type": "tool_use", "id": "t1", "name": "sh", "input": {}}]),
+    ])  # fmt: skip
+    words = (str(path), "--agent", "claude")
+    told = said(monkeypatch, capsys, tmp_path, *words)
+    assert "after writing the conversation to a new claude log: " in told
+    assert "carried as plain messages: 1 said, 1 call told in words\n" in told
+    assert "not carried: the system prompt, 1 reasoning block\n" in told
+    answer = json.loads(said(monkeypatch, capsys, tmp_path, *words, "--json"))
+    assert answer["carried"] == {"format": "claude", "as": "plain"}
+    assert answer["left"] == ["the system prompt", "1 reasoning block"]
+    assert [path.name for path in tmp_path.iterdir()] == ["talk.jsonl"]

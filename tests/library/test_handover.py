@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import stat
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -173,3 +174,44 @@ def test_what_a_killed_viewer_left_of_a_conversation_goes_with_the_next_run(tmp_
     third = handed(path, tmp_path)
     there = [os.path.exists(done.files[0]) for done in (first, second, third)]
     assert there == [False, True, True]
+
+
+def to_pi(folder: Path, **more: object) -> Handed:
+    path, place = codex(folder), environ(folder)
+    path.write_bytes(path.read_bytes() + build.codex_call("c1"))
+    session = load(path)
+    plan = plan_resume(session, now=NOW, environ=place, cwd=str(folder), agent="pi", **more)  # type: ignore[arg-type]
+    return prepare(session, replace(plan, missing=()), environ=place)
+
+
+def test_another_agents_session_is_written_where_the_agent_looks(tmp_path: Path) -> None:
+    done = to_pi(tmp_path)
+    session = load(done.order.log, strict=True)
+    assert (session.format, session.id, done.order.log) == ("pi", done.order.session, done.made)
+    assert done.order.argv == ("pi", "--session", done.made, done.resume.note)
+    assert session.messages[-1].text == "[result of exec_command] Interrupted by the user."
+    assert session.meta.workdir == str(tmp_path)
+    assert not done.order.closes
+
+
+def test_a_place_that_is_taken_meanwhile_gives_another_id_to_the_agent(tmp_path: Path) -> None:
+    first, second = to_pi(tmp_path), to_pi(tmp_path)
+    assert first.made != second.made
+    assert second.order.session == load(second.order.log).id != first.order.session
+
+
+def test_what_is_carried_is_cut_at_the_message_that_was_chosen(tmp_path: Path) -> None:
+    done = to_pi(tmp_path, at=1)
+    assert [message.text for message in load(done.order.log).messages] == ["go"]
+
+
+def test_a_fork_for_another_folder_is_made_where_the_agent_never_was(tmp_path: Path) -> None:
+    path, place = tmp_path / "away" / "log.jsonl", environ(tmp_path)
+    build.log(path, [build.claude_user("Begin."), build.claude_call("t1")])
+    session = load(path)
+    plan = plan_resume(session, now=NOW, environ=place, cwd=str(tmp_path), agent="claude")
+    done = prepare(session, replace(plan, missing=()), environ=place)
+    folder = tmp_path / ".claude" / "projects"
+    assert Path(done.order.log).parent.parent == folder
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+    assert done.order.argv == ("claude", "--resume", load(done.order.log).id, done.resume.note)

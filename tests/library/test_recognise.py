@@ -96,7 +96,8 @@ def test_logs_of_other_agents_are_not_taken_for_these(lines: list[bytes]) -> Non
 
 @pytest.mark.skipif(not CASES, reason="SESSIONLOG_CASES names no folder of sample logs")
 def test_sample_logs_are_known_for_what_they_are() -> None:
-    names = ("native", "codex", "chat", "claude", "pi", "gemini", "qwen", "opencode")
+    names = ("native", "codex", "chat", "claude", "pi", "gemini", "qwen", "opencode",
+             "agentsession")  # fmt: skip
     ours = {"openzot": "native", "zot": "native", **{name: name for name in names}}
     known = {form.name for form in formats()}
     seen = set()

@@ -6,9 +6,11 @@ import os
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+import acorn
 import build
 import pytest
 
+from sessionlog.agents import Way
 from sessionlog.errors import LogInUse, NotPossible
 from sessionlog.forks import apply_fork
 from sessionlog.plan import Fork, Repair
@@ -86,12 +88,14 @@ def test_what_is_missing_is_said_with_what_to_do(tmp_path: Path) -> None:
     assert there.cwd == str(tmp_path)
 
 
-def test_an_agent_that_cannot_be_told_at_all_is_known_to_be_so(tmp_path: Path) -> None:
-    head = {"timestamp": build.at(), "type": "session_meta", "payload": {"id": "s1", "cwd": "/"}}
-    path = build.log(tmp_path / "rollout-x-s1.jsonl", [build.line(head)])
+def test_an_agent_that_cannot_be_told_at_all_is_known_to_be_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    acorn.add(monkeypatch)  # logs that are only read
+    path = acorn.log(tmp_path / "a1.jsonl", {"say": "user", "text": "go"})
     config(tmp_path, 'argv = ["mine", "{id}"]')
     plan = plan_resume(load(path), agent="mine", now=NOW, environ={"HOME": str(tmp_path)})
-    assert plan.untold
+    assert (plan.untold, plan.plan, plan.log) == (True, None, str(path))
     assert plan.note not in plan.argv
 
 
@@ -103,21 +107,75 @@ def config(folder: Path, agent: str) -> str:
     return "mine"
 
 
-def test_an_agent_that_closes_its_own_calls_is_told_of_them(tmp_path: Path) -> None:
-    lines = [
-        {"timestamp": build.at(), "type": "session_meta", "payload": {"id": "s1", "cwd": "/srv"}},
-        {
-            "timestamp": build.at(1), "type": "response_item",
-            "payload": {
-                "type": "function_call", "name": "shell", "arguments": '{"command":"make"}',
-                "call_id": "c1",
-            },
-        },
+def test_a_log_that_is_only_read_goes_as_it_stands_and_its_open_calls_are_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    acorn.add(monkeypatch)
+    call = {"call": "c1", "tool": "sh", "input": {"command": "make"}}
+    path = acorn.log(tmp_path / "a1.jsonl", {"say": "user", "text": "go"}, call)
+    config(tmp_path, 'argv = ["mine", "{log}", "{prompt}"]\nappends = true')
+    plan = plan_resume(load(path), agent="mine", now=NOW, environ={"HOME": str(tmp_path)})
+    assert plan.argv == ("mine", str(path), plan.note)
+    assert plan.note.endswith("check before repeating:\n- sh: make")
+
+
+def codex(folder: Path, workdir: str = "/srv/app") -> Path:
+    """A log where codex keeps them, with a call that is open."""
+    lines = [build.codex_meta(cwd=workdir), build.codex_said("user", "go"), build.codex_call("c1")]
+    place = folder / ".codex" / "sessions" / "2026" / "11" / "27"
+    return build.log(place / f"rollout-2026-11-27T22-00-00-{build.CODEX_ID}.jsonl", lines)
+
+
+def test_an_agent_that_appends_to_its_log_gets_a_new_one_under_its_new_id(tmp_path: Path) -> None:
+    path = codex(tmp_path)
+    plan = plan_resume(load(path), now=NOW, environ={"HOME": str(tmp_path)})
+    assert isinstance(plan.plan, Fork)
+    assert [call.call_id for call in plan.plan.closed] == ["c1"]
+    assert plan.argv == ("codex", "resume", plan.id, plan.note)
+    assert plan.id != build.CODEX_ID
+    assert os.path.dirname(plan.log) == str(path.parent)
+    new = load(apply_fork(plan.plan))
+    assert (new.id, new.open_calls, new.meta.forked_from is not None) == (plan.id, (), True)
+
+
+def test_a_log_from_elsewhere_gets_its_copy_where_the_agent_looks_for_ids(tmp_path: Path) -> None:
+    away = tmp_path / "away" / "rollout-x.jsonl"
+    build.log(away, [build.codex_meta(), build.codex_said("user", "go")])
+    plan = plan_resume(load(away), now=NOW, environ={"HOME": str(tmp_path)})
+    sessions = tmp_path / ".codex" / "sessions"
+    assert Path(plan.log).is_relative_to(sessions)
+    # an agent that is given the path finds it anywhere
+    here = config(tmp_path, 'argv = ["mine", "{log}", "{prompt}"]\nappends = true')
+    plan = plan_resume(load(away), agent=here, now=NOW, environ={"HOME": str(tmp_path)})
+    assert Path(plan.log).parent == away.parent
+
+
+def test_another_agent_gets_the_conversation_as_plain_messages(tmp_path: Path) -> None:
+    path = codex(tmp_path)
+    plan = plan_resume(load(path), agent="pi", now=NOW, environ={"HOME": str(tmp_path)})
+    assert plan.plain is not None
+    assert (plan.way, plan.format, plan.plan, plan.told) == (Way.PLAIN, "pi", None, False)
+    assert [said.text for said in plan.plain.said] == [
+        "go", '[called exec_command: {"cmd": "ls"}]',
+        "[result of exec_command] Interrupted by the user.",
     ]  # fmt: skip
-    path = build.log(tmp_path / "rollout-x-s1.jsonl", map(build.line, lines))
-    plan = plan_resume(load(path), now=NOW, environ={})
-    assert plan.argv == ("codex", "resume", "s1", plan.note)
-    assert plan.note.endswith("check before repeating:\n- shell: make")
+    assert Path(plan.log).parent == tmp_path / ".pi/agent/sessions/--srv-app--"
+    assert plan.argv == ("pi", "--session", plan.log, plan.note)
+    assert "held with another agent (codex), whose calls and results are told" in plan.note
+    assert not Path(plan.log).exists()
+
+
+def test_the_native_engine_gets_the_calls_as_such(tmp_path: Path) -> None:
+    plan = plan_resume(load(codex(tmp_path)), agent="zot", now=NOW, environ={"HOME": str(tmp_path)})
+    assert (plan.way, plan.format, plan.plain, plan.told) == (Way.CALLS, "native", None, True)
+    assert plan.argv == ("zot", "--resume", plan.log)
+    assert Path(plan.log).parent == tmp_path / ".local/state/zot/sessions"
+    assert "square brackets" not in plan.note
+
+
+def test_nothing_is_carried_of_a_log_in_which_nothing_was_said(tmp_path: Path) -> None:
+    with pytest.raises(NotPossible, match="nothing was said in it"):
+        planned(tmp_path, build.meta(), agent="claude")
 
 
 def test_going_on_from_a_message_is_a_fork_with_the_time_of_that_message(tmp_path: Path) -> None:
@@ -151,8 +209,13 @@ def test_another_agent_of_ones_own_is_told_what_one_says(tmp_path: Path) -> None
 def test_what_cannot_be_is_refused(tmp_path: Path) -> None:
     with pytest.raises(NotPossible, match="no agent 'none'; there are claude"):
         planned(tmp_path, *build.healthy(), agent="none")
-    with pytest.raises(NotPossible, match="goes on with claude logs only"):
-        planned(tmp_path, *build.healthy(), agent="claude")
+    log = build.log(tmp_path / "talk.jsonl", [build.chat("user", "go")])
+    environ = {"HOME": str(tmp_path), "PATH": ""}
+    with pytest.raises(NotPossible, match=r"choose an agent .* none of .* claude \(as plain"):
+        plan_resume(load(log), environ=environ)
+    says = r"goes on with native logs only; this is a chat log; none of those that can .* claude \("
+    with pytest.raises(NotPossible, match=says):
+        plan_resume(load(log), agent="demo", environ=environ)
 
 
 def test_a_running_session_is_not_handed_over(tmp_path: Path) -> None:

@@ -74,6 +74,8 @@ class Actions:
             return self._not_acting(id)
         if id in ("stop_now", "stop_gently"):
             return at.hands.refused(self._target)
+        if id in ("into_subagent", "out_of_subagent"):
+            return at.sheets.subagents.refused(id)
         if id in _NEEDS_LOG and self._target is None:
             return f"{id}: no session is selected"
         if id in _NEEDS_LOG and self._target and self._target.status is None:

@@ -32,7 +32,7 @@ class AgentDialog(Dialog):
         return "Hand over to"
 
     def body(self, width_: int) -> list[Line]:
-        """A line for each agent: its name, how it stands, the command."""
+        """A line for each agent: its name, how it would go on, the command."""
         longest = max((width(visible(c.agent.name)) for c in self._choices), default=4)
         lines = [Line([])]
         for index, choice in enumerate(self._choices):
@@ -46,10 +46,12 @@ class AgentDialog(Dialog):
         command = " ".join(map(visible, choice.agent.argv_for(self._screen)))
         sign: Piece = ("✓", "ok") if choice.ready else ("✗", "fail") if choice.takes else (" ", "")
         why = visible(choice.why).removeprefix(f"{visible(choice.agent.name)}: ")
+        how = pad(choice.how, max(len(other.how) for other in self._choices))
         pieces: list[Piece] = [
             ("▌" if selected else " ", "accent"), sign,
             (f" {name}  ", "fg-1 bold" if choice.ready else "fg-2"),
-            (why or command, "fg-2" if why else "fg"),
+            (f"{how}  " if choice.takes else "", "fg-1" if choice.ready else "fg-2"),
+            (why or command, "fg-2"),
         ]  # fmt: skip
         return Line(pieces, tint="sel" if selected else "")
 

@@ -6,7 +6,6 @@ here take them. What each key does stands in `actions`, where the panes are in `
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -28,6 +27,7 @@ from tui.keys import Keys
 from tui.layout import NARROW, PaneLayout, View
 from tui.lines import Piece
 from tui.opening import looked_in
+from tui.orders import NEWEST
 from tui.row_lines import CLOCKS, Clock
 from tui.screens.actions import Actions
 from tui.screens.frame import Frame
@@ -57,7 +57,9 @@ _BEGIN = 0.05
 class Browser(Frame[None]):
     """Sessions, timeline, detail."""
 
-    def __init__(self, catalogue: workers.Catalogue, *, clock: Callable[[], float]) -> None:
+    def __init__(
+        self, catalogue: workers.Catalogue, *, clock: Callable[[], float], order: str = NEWEST
+    ) -> None:
         super().__init__()
         self._catalogue = catalogue
         self.clock = clock
@@ -67,7 +69,7 @@ class Browser(Frame[None]):
         self._keys = Keys()
         self._watching = "watching"
         self._opening: Entry | None = None
-        lone = len(catalogue.places) == 1 and not os.path.isdir(catalogue.places[0])
+        lone = catalogue.lone
         self.view = View(
             "timeline" if lone else "list", has_list=not lone, has_log=bool(self._known)
         )
@@ -76,7 +78,7 @@ class Browser(Frame[None]):
         self.bells = Bells()
         self.panes = PaneLayout(self.view)
         self.bar = self.new_bar()
-        self.sessions = SessionList(id="list", clock=clock)
+        self.sessions = SessionList(id="list", clock=clock, order=order)
         self.header = StopHeader(id="header", now=lambda: self.now)
         self.timeline = TimelineView(id="timeline", now=clock)
         self.map = MapLine(id="map")

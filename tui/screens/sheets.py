@@ -8,6 +8,7 @@ from sessionlog.errors import SessionLogError
 from sessionlog.records import Entry
 from tui import commands
 from tui.opening import is_alive, open_log
+from tui.subagents import Subagents
 from tui.tools import label_of
 from tui.words import seconds_of
 
@@ -30,6 +31,7 @@ class Sheets:
     def __init__(self, browser: Browser) -> None:
         self._at = browser
         self._search: SearchState | None = None
+        self.subagents = Subagents(browser)
 
     @property
     def _target(self) -> Entry | None:
@@ -161,6 +163,14 @@ class Sheets:
     def stop_gently(self) -> None:
         """Interrupt it; what has not ended after a moment is killed."""
         self._at.hands.stop(self._target, gently=True)
+
+    def into_subagent(self) -> None:
+        """The log of the subagent that the row's call started."""
+        self.subagents.enter()
+
+    def out_of_subagent(self) -> None:
+        """Back to the call."""
+        self.subagents.leave()
 
     # -- search --------------------------------------------------------------------------------
 

@@ -19,12 +19,14 @@ from sessionlog.text import visible
 from tui import entries, kinship
 from tui.entries import Filter, Rows
 from tui.lines import Line
+from tui.orders import NEWEST, ORDERS, Order, arranged
 from tui.signs import WORDS, is_troubled
 from tui.widgets.line_widget import LineWidget
 
 
 class SessionList(LineWidget, can_focus=True):
-    """The sessions, newest first, or by family: forks and resumed logs below their parents."""
+    """The sessions, newest first, by family (forks and resumed logs below their parents) or by
+    project."""
 
     @dataclass(eq=False, repr=False)
     class Moved(Message):
@@ -38,11 +40,13 @@ class SessionList(LineWidget, can_focus=True):
 
         entry: Entry
 
-    def __init__(self, *, id: str, clock: Callable[[], float] = time.time) -> None:
+    def __init__(
+        self, *, id: str, clock: Callable[[], float] = time.time, order: str = NEWEST
+    ) -> None:
         super().__init__(id=id)
         self._clock = clock
         self._entries: tuple[Entry, ...] = ()
-        self._rows = Rows((), table=False, now=0)
+        self._rows = Rows(Order(()), table=False, now=0)
         self._index: dict[str, int] = {}
         self._cursor = ""
         self._chosen = False
@@ -52,7 +56,8 @@ class SessionList(LineWidget, can_focus=True):
         self._forest: Forest | None = None
         """Of all sessions; made when it is asked for."""
         self.filter = Filter()
-        self.by_family = False
+        self.order = order
+        """One of `orders.ORDERS`."""
         self.looked: tuple[tuple[str, str], ...] | None = None
         """Where nothing was found, with the finding; None while still looking."""
         self.progress = ""
@@ -167,9 +172,9 @@ class SessionList(LineWidget, can_focus=True):
 
     # -- the family ----------------------------------------------------------------------------
 
-    def toggle_tree(self) -> None:
-        """Forks and resumed logs below their parents, or newest first again."""
-        self.by_family = not self.by_family
+    def next_order(self) -> None:
+        """Forks and resumed logs below their parents; by project; newest first again."""
+        self.order = ORDERS[(ORDERS.index(self.order) + 1) % len(ORDERS)]
         self._arrange(keep=True)
 
     def to_parent(self) -> None:
@@ -241,13 +246,8 @@ class SessionList(LineWidget, can_focus=True):
         height = was.span(old)[0] - self._top if was.entries else 0
         now = self._clock()
         self._made = (int(now // 60), self._form())
-        kept = tuple(filter(self.filter, self._entries))
-        guides: tuple[str, ...] = ()
-        if self.by_family:
-            members = tuple(Forest(kept).members())
-            kept = tuple(member.entry for member in members)
-            guides = tuple(member.guides for member in members)
-        self._rows = Rows(kept, table=self._form() == "table", now=now, guides=guides)
+        order = arranged(filter(self.filter, self._entries), self.order)
+        self._rows = Rows(order, table=self._form() == "table", now=now)
         self._index = {entry.path: i for i, entry in enumerate(self._rows.entries)}
         if self._cursor not in self._index:
             gone = min(old if keep else 0, len(self._rows.entries) - 1)
@@ -278,8 +278,7 @@ class SessionList(LineWidget, can_focus=True):
             self._arrange(keep=True)
         if not self._entries and self.looked is not None:
             return entries.empty(self.looked, width)
-        order = "by family" if self.by_family else "newest first"
-        right = " · ".join(self._filtered()) or order
+        right = " · ".join(self._filtered()) or self.order
         if self.progress:
             right = self.progress
         made = [entries.title(width, self.has_focus, right)]
@@ -294,7 +293,7 @@ class SessionList(LineWidget, can_focus=True):
             return [Line([(" looking …", "fg-3")])]
         index, part = rows.at(min(self._top, rows.height - 1))
         while len(made) < height + 2 and index < len(rows.entries):
-            block = [entries.rule(rows.days[index], width)] if rows.days[index] else []
+            block = [entries.rule(rows.rules[index], width)] if rows.rules[index] else []
             skip = part + len(block) if not made else 0
             block += entries.lines_of(
                 rows.entries[index], width, now, index == self._at, self.has_focus,

@@ -1,0 +1,134 @@
+"""Lines of Gemini CLI's log, changed inside their bytes. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import Any
+
+from sessionlog import codec, splice
+from sessionlog.formats.base import dict_of, list_of
+from sessionlog.formats.gemini_parts import MODEL, Call, answers_in, calls_of, parts_of
+from sessionlog.framing import Line
+from sessionlog.stores.gemini_fold import bare
+
+
+def value_of(data: bytes) -> dict[str, Any]:
+    """The object that a line is; {} for one that is damaged, which the client passes over."""
+    found = codec.parse(Line(0, 0, data, True)).objects
+    whole = len(found) == 1 and found[0][1].length == len(data)
+    return found[0][0] if whole else {}
+
+
+def glued(data: bytes) -> list[bytes]:
+    """The objects of a line that holds several; [] for any other line."""
+    found = codec.parse(Line(0, 0, data, True)).objects
+    return [data[span.offset : span.end] for _, span in found] if len(found) > 1 else []
+
+
+def without_mark(data: bytes) -> bytes:
+    """The line as the client wrote it."""
+    return bare(data) if value_of(data) else data
+
+
+def is_repeat(value: Mapping[str, Any], answered: Collection[str]) -> bool:
+    """Is it a user's message that only brings results which calls hold already? The client
+    (0.61.0) would send them twice."""
+    if value.get("type") != "user":
+        return False
+    parts = parts_of(value.get("content"))
+    answers = answers_in(parts)
+    return bool(parts) and len(answers) == len(parts) and all(a.key in answered for a in answers)
+
+
+def unrepeated(data: bytes, value: Mapping[str, Any], answered: Collection[str]) -> bytes:
+    """The line without the results that calls hold already; b"" when it brings nothing else."""
+    if is_repeat(value, answered):
+        return b""
+    if value.get("type") != "user" or not isinstance(value.get("content"), list):
+        return data
+    keys = [answer.key for answer in answers_in(parts_of(value["content"]))]
+    return kept_results(data, lambda n: keys[n] not in answered, rest=True) if keys else data
+
+
+def answered_by(value: Mapping[str, Any]) -> set[str]:
+    """Keys of the calls that a message of the model holds with their results."""
+    if value.get("type") not in MODEL:
+        return set()
+    calls = calls_of(value, parts_of(value.get("content")))
+    return {call.key for call in calls if call.response is not None}
+
+
+def closed(data: bytes, texts: Mapping[str, str], at: str = "") -> bytes:
+    """A message of the model whose calls of these keys have failed, each with its text."""
+    value = splice.loads(data)
+    calls = {c.key: c for c in calls_of(value, parts_of(value.get("content"))) if c.key in texts}
+    listed = splice.member(data, ("toolCalls",))
+    items = splice.members(data, listed.start) if listed and _is_list(data, listed.start) else []
+    end = items[-1].end if items else 0
+    beside = {id(call.entry): call for call in calls.values()}
+    listing = zip(items, list_of(value.get("toolCalls")), strict=True)
+    there = [(item, call) for item, entry in listing if (call := beside.get(id(entry)))]
+    held = {call.key for _, call in there}
+    made = [_call(call, texts[key], at) for key, call in calls.items() if key not in held]
+    if made and items:
+        data = data[:end] + b"".join(b"," + call for call in made) + data[end:]
+    for item, call in reversed(there):
+        data = splice.put(data, item.start, _failure(call, texts[call.key]))
+    if made and not items:
+        data = splice.put(data, 0, {"toolCalls": b"[" + b",".join(made) + b"]"})
+    return data
+
+
+def kept_calls(data: bytes, keep: Callable[[int], bool]) -> bytes:
+    """A message of the model with the calls, counted from 0, that are wanted."""
+    value = splice.loads(data)
+    calls = calls_of(value, parts_of(value.get("content")))
+    gone = {call.key for n, call in enumerate(calls) if not keep(n)}
+    content = list_of(value.get("content"))
+    data = _only(data, "content", [_call_key(part) not in gone for part in content])
+    entries = list_of(value.get("toolCalls"))
+    held = {id(call.entry) for call in calls if call.key in gone}
+    return _only(data, "toolCalls", [id(entry) not in held for entry in entries])
+
+
+def kept_results(data: bytes, keep: Callable[[int], bool], rest: bool) -> bytes:
+    """A user's message with the results, counted from 0, that are wanted, and the rest if so."""
+    value = splice.loads(data)
+    wanted, n = [], 0
+    for part in list_of(value.get("content")):
+        is_result = isinstance(dict_of(part).get("functionResponse"), dict)
+        wanted.append(keep(n) if is_result else rest)
+        n += is_result
+    if wanted and not any(wanted):
+        return b""
+    return _only(data, "content", wanted)
+
+
+def _only(data: bytes, key: str, wanted: Sequence[bool]) -> bytes:
+    found = splice.member(data, (key,))
+    if found is None or all(wanted) or not _is_list(data, found.start):
+        return data
+    return splice.only(data, found.start, wanted)
+
+
+def _is_list(data: bytes, at: int) -> bool:
+    return data[at : at + 1] == b"["
+
+
+def _call_key(part: Any) -> str | None:
+    call = dict_of(dict_of(part).get("functionCall"))
+    return call.get("id") if isinstance(call.get("id"), str) else None
+
+
+def _failure(call: Call, text: str) -> dict[str, bytes]:
+    answer = {"id": call.id, "name": call.name, "response": {"error": text}}
+    return {
+        "result": codec.dumps([{"functionResponse": answer}]),
+        "status": b'"error"',
+        "resultDisplay": codec.dumps(text),
+    }
+
+
+def _call(call: Call, text: str, at: str) -> bytes:
+    start = codec.dumps({"id": call.id, "name": call.name, "args": call.args, "timestamp": at})
+    return splice.put(start, 0, _failure(call, text))

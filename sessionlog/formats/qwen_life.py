@@ -1,0 +1,52 @@
+"""Whether a Qwen Code session runs now, by the file that the client keeps beside its log.
+
+`<id>.runtime.json` names the process, the machine and the time at which it was written; a client
+with a screen writes one (0.24.4), a killed one leaves it behind. Pids are used again: the process
+that has the pid today must have started before the file was written.
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+
+from sessionlog import codec
+from sessionlog.errors import Unreadable
+from sessionlog.paths import open_regular
+
+_MOST = 64 * 1024
+"""Bytes of the file that are read; the real ones have a few hundred."""
+_SLACK = 10.0
+"""Seconds that clocks may differ by."""
+
+
+def evidence(path: str, session_id: str) -> str | None:
+    """What shows that a client runs this session; None when nothing does."""
+    try:
+        with open(open_regular(f"{path.removesuffix('.jsonl')}.runtime.json"), "rb") as file:
+            value = codec.loads(file.read(_MOST))
+    except (OSError, Unreadable, ValueError):
+        return None
+    if not isinstance(value, dict) or value.get("hostname") != socket.gethostname():
+        return None
+    pid, written = value.get("pid"), value.get("started_at")
+    if value.get("session_id") != session_id or type(pid) is not int or pid <= 0:
+        return None
+    if not isinstance(written, int | float):
+        return None
+    began = _start(pid)
+    return f"qwen runs as pid {pid}" if began is not None and began <= written + _SLACK else None
+
+
+def _start(pid: int) -> float | None:
+    """When a process started, in POSIX seconds; None when it is gone or only a zombie."""
+    try:
+        with open(f"/proc/{pid}/stat", encoding="latin-1") as file:
+            fields = file.read().rpartition(")")[2].split()
+        with open("/proc/stat", encoding="latin-1") as file:
+            boot = next(float(line.split()[1]) for line in file if line.startswith("btime"))
+        if fields[0] in "ZX":
+            return None
+        return boot + int(fields[19]) / os.sysconf("SC_CLK_TCK")
+    except (OSError, IndexError, ValueError, StopIteration):
+        return None

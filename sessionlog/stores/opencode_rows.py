@@ -1,0 +1,123 @@
+"""The rows of a listing for all sessions of an OpenCode database, by a few questions.
+
+A row needs the session's own line, its first message and its last: these are decoded as any line
+is, and the format says what they mean. A session that is in the middle of something, was taken
+back, or is of version 2 is read whole instead.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import groupby
+from typing import Any, NamedTuple
+
+from sessionlog import codec
+from sessionlog.formats.base import dict_of, text_of
+from sessionlog.formats.opencode import OpenCode
+from sessionlog.formats.opencode_lines import session_line
+from sessionlog.formats.opencode_parts import time_of
+from sessionlog.records import Entry, Record, Span, Status
+from sessionlog.stores.opencode_tables import Row, dicts, info_of, message_of, tables
+
+_AT_ONCE = 500
+"""Parameters of one question, at most."""
+_LONGEST = 1 << 18
+"""Characters of a part that is decoded for a row."""
+_NTH = """
+    SELECT message.* FROM session JOIN message ON message.id = (
+        SELECT id FROM message WHERE session_id = session.id
+        ORDER BY time_created {0}, id {0} LIMIT 1
+    )
+"""
+
+
+class Rows(NamedTuple):
+    """What a listing wants of a database."""
+
+    order: list[str]
+    """Ids of the sessions that a person began, newest first."""
+    entries: dict[str, Entry]
+    """By id; those are missing that have to be read whole."""
+
+
+def rows_of(db: sqlite3.Connection, path: str) -> Rows:
+    """The rows of all sessions. Costs two messages a session."""
+    sessions = sorted(dicts(db, "SELECT * FROM session"), key=_age, reverse=True)
+    ids = {row["id"] for row in sessions}
+    order = [row["id"] for row in sessions if row.get("parent_id") not in ids]
+    there = tables(db)
+    if "part" not in there:
+        return Rows(order, {})
+    first, last = _messages(db, "ASC"), _messages(db, "DESC")
+    made = (_entry(path, row, first.get(row["id"]), last.get(row["id"])) for row in sessions)
+    return Rows(order, {entry.id: entry for entry in made if entry is not None})
+
+
+def _age(row: Row) -> tuple[int, str]:
+    created = row.get("time_created")
+    return (created if isinstance(created, int) else 0), text_of(row.get("id"))
+
+
+def _messages(db: sqlite3.Connection, order: str) -> dict[str, bytes]:
+    """The first or the last message of each session, as its line. None are there that hold more
+    than is decoded for a row."""
+    rows = {row["id"]: row for row in dicts(db, _NTH.format(order))}
+    parts = _parts(db, list(rows))
+    found = {}
+    for id, row in rows.items():
+        mine = parts.get(id, [])
+        if None not in mine:
+            whole = [part for part in mine if part is not None]
+            found[row["session_id"]] = next(iter(message_of(row, whole)))
+    return found
+
+
+def _parts(db: sqlite3.Connection, ids: list[str]) -> dict[str, list[Row | None]]:
+    """The parts of some messages; None for one that is too long."""
+    found: dict[str, list[Row | None]] = {}
+    for at in range(0, len(ids), _AT_ONCE):
+        some = ids[at : at + _AT_ONCE]
+        holes = ",".join("?" * len(some))
+        asked = f"SELECT * FROM part WHERE message_id IN ({holes}) ORDER BY message_id, id"
+        for id, rows in groupby(dicts(db, asked, *some), lambda row: text_of(row["message_id"])):
+            found[id] = [row if len(row.get("data") or "") < _LONGEST else None for row in rows]
+    return found
+
+
+def _entry(path: str, row: Row, first: bytes | None, last: bytes | None) -> Entry | None:
+    info = info_of(row)
+    if first is None or last is None or dict_of(info.get("revert")):
+        return None
+    form = OpenCode()
+    records = _records(form, (session_line(codec.dumps(info)), first, last))
+    place = f"{path}/{row['id']}"
+    described = form.describe(place, iter(records), reversed(records))
+    ending = form.ending(reversed(records))
+    if not ending.ended:
+        return None
+    meta, times = described.meta, _times(info)
+    return Entry(
+        meta.id, place, form.name, form.agent, described.title, meta.task or described.title,
+        meta.model, meta.workdir, described.started,
+        max((r.at for r in records[-1:]), default="") or time_of(times.get("updated")),
+        Status.COMPLETE, ending.reason, ending.ok, None, meta.resumed_from, meta.forked_from,
+        stop=ending.text,
+    )  # fmt: skip
+
+
+def _times(info: Mapping[str, Any]) -> Mapping[str, Any]:
+    return dict_of(info.get("time"))
+
+
+def _records(form: OpenCode, lines: Iterable[bytes]) -> list[Record]:
+    return [record for n, line in enumerate(lines) for record in _decoded(form, line, n)]
+
+
+def _decoded(form: OpenCode, line: bytes, n: int) -> Iterator[Record]:
+    """One where first and last are the same message does no harm: it is decoded twice."""
+    try:
+        value = codec.loads(line)
+    except ValueError:
+        return
+    yield from form.decode(value, Span(n + 1, n, len(line)))

@@ -1,0 +1,116 @@
+"""Handing a session to OpenCode: the new log is imported first, and the run is the imported one."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import sys
+from pathlib import Path
+from typing import Any
+
+import opencode_logs as oc
+import pytest
+
+from sessionlog.handover import prepare
+from sessionlog.onward import Onward
+from sessionlog.reader import load
+from sessionlog.resume import Resume, plan_resume
+from sessionlog.supervise.handle import start
+
+SOON = 20.0
+CLIENT = """#!{python}
+import json, sqlite3, sys
+from pathlib import Path
+sys.path[:0] = [{tests!r}]
+import opencode_logs as oc
+db = sqlite3.connect({db!r})
+if sys.argv[1] == "import":
+    document = json.loads(Path(sys.argv[2]).read_text())
+    oc.put_session(db, document["info"] | {{"model": {{}}}})
+    for message in document["messages"]:
+        oc.put_message(db, document["info"]["id"], message)
+    print("Imported session:", document["info"]["id"])
+else:
+    oc.put_message(db, sys.argv[3], oc.user(900, sys.argv[4]))
+db.commit()
+"""
+"""What the client does with its database, for as much as matters here."""
+
+
+class Place:
+    """A database, and a client that is found on PATH."""
+
+    def __init__(self, folder: Path) -> None:
+        data = folder / "data" / "opencode"
+        data.mkdir(parents=True)
+        self.db = data / "opencode.db"
+        self.environ = {
+            "PATH": f"{folder}/bin:{os.environ['PATH']}", "HOME": str(folder),
+            "XDG_DATA_HOME": f"{folder}/data", "XDG_STATE_HOME": f"{folder}/state",
+        }  # fmt: skip
+        client = folder / "bin" / "opencode"
+        client.parent.mkdir()
+        tests = str(Path(__file__).parent.parent)
+        client.write_text(CLIENT.format(python=sys.executable, tests=tests, db=str(self.db)))
+        client.chmod(0o755)
+        self.folder = folder
+
+    def session(self) -> Path:
+        head = oc.info(directory=str(self.folder))
+        return oc.database(self.db, oc.killed(), head)
+
+    def rows(self, session: str) -> list[Any]:
+        db = sqlite3.connect(self.db)
+        found = [
+            db.execute(f"SELECT * FROM {table} WHERE {column} = ? ORDER BY id", (session,)).fetchall()
+            for table, column in (("session", "id"), ("message", "session_id"), ("part", "session_id"))
+        ]
+        db.close()
+        return found
+
+
+@pytest.fixture
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Place:
+    place = Place(tmp_path)
+    for name in ("XDG_STATE_HOME", "XDG_DATA_HOME"):
+        monkeypatch.setenv(name, place.environ[name])
+    return place
+
+
+def planned(place: Place, path: Path) -> Resume:
+    session = load(path)
+    return plan_resume(session, prompt="Go on", screen=False, environ=place.environ)
+
+
+def test_the_plan_says_what_runs_first(place: Place) -> None:
+    plan = planned(place, place.session())
+    assert plan.before == ("opencode", "import", plan.log)
+    assert plan.argv == ("opencode", "run", "-s", plan.id, "Go on")
+    assert plan.log == f"{place.folder}/state/sessionlog/opencode/{plan.id}.json"
+
+
+def test_the_run_is_written_down_as_the_session_in_the_database(place: Place) -> None:
+    path = place.session()
+    handed = prepare(load(path), planned(place, path), environ=place.environ)
+    assert handed.order.log == f"{place.db}/{handed.order.session}"
+    assert handed.made == handed.resume.log
+    assert handed.order.before == ("opencode", "import", handed.made)
+
+
+def test_the_imported_session_goes_on_and_the_source_stays(place: Place) -> None:
+    path = place.session()
+    before = place.rows(oc.SESSION)
+    handed = prepare(load(path), planned(place, path), environ=place.environ)
+    order = handed.order
+    onward = Onward(order.log, order.session, handed.made)
+    assert onward.where() is None
+    handle = start(order, place.environ)
+    outcome = handle.wait(SOON)
+    handle.close()
+    assert outcome is not None
+    assert (outcome.code, outcome.tail) == (0, f"Imported session: {order.session}\n".encode())
+    assert onward.where() == order.log
+    read = load(order.log)
+    assert [m.text for m in read.messages][-2:] == ["Interrupted by the user.", "Go on"]
+    assert onward.before(order.log) == len({r.span.line for r in read.records}) - 1
+    assert place.rows(oc.SESSION) == before
