@@ -16,7 +16,7 @@ from sessionlog.formats.base import Format
 from sessionlog.formats.table import named, recognise
 from sessionlog.framing import Line, split
 from sessionlog.life import Witness
-from sessionlog.logfile import enter, kept_in, open_log, sessions_in, stat_log, there
+from sessionlog.logfile import enter, kept_in, open_log, sessions_in, stat_file, there
 from sessionlog.paths import runs_folder, stem_of
 from sessionlog.records import Entry, Record, Status, moment, stamp
 from sessionlog.source import decode, read_head, why_not
@@ -191,7 +191,7 @@ def _journal() -> Callable[[Entry], Entry]:
 
 def _lives(entry: Entry, witness: Witness) -> bool:
     try:
-        seen = stat_log(entry.path)
+        seen = stat_file(entry.path)
     except OSError:
         return False
     if witness.writer(entry.path, seen) is not None:

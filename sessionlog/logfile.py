@@ -89,6 +89,23 @@ def stat_log(path: str) -> os.stat_result:
         raise OSError(errno.EIO, str(error), path) from None
 
 
+def stat_file(path: str) -> os.stat_result:
+    """What `os.stat` tells of the file that the log's own writer has open; of a session in a
+    database, which has many writers, what no process has open. Raises OSError."""
+    try:
+        return os.stat(path)
+    except NotADirectoryError:
+        return stat_log(path)
+
+
+def written(path: str, fd: int) -> os.stat_result:
+    """The file that the open log's own writer has open, as far as it is still there."""
+    try:
+        return stat_file(path)
+    except OSError:
+        return os.fstat(fd)
+
+
 def there(path: str) -> bool:
     """Is there anything under this path: a file, a folder, a session in a store?"""
     return os.path.lexists(path) or _within(path) is not None

@@ -15,7 +15,7 @@ from sessionlog.errors import DamagedLog
 from sessionlog.formats.base import Format
 from sessionlog.framing import Line
 from sessionlog.life import Witness
-from sessionlog.logfile import open_log
+from sessionlog.logfile import open_log, written
 from sessionlog.records import Damage, Record, Span
 from sessionlog.session import Session, fold
 from sessionlog.source import decode, format_of, lines_of
@@ -58,7 +58,7 @@ def living(path: str, fd: int, form: Format, records: list[Record]) -> str | Non
         return None
     described = form.describe(path, iter(records), reversed(records))
     witness = Witness([path])
-    return witness.writer(path, os.fstat(fd)) or form.alive(path, described.meta.id)
+    return witness.writer(path, written(path, fd)) or form.alive(path, described.meta.id)
 
 
 def raw(path: str | os.PathLike[str], span: Span) -> bytes:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from sessionlog.formats.table import named
 from sessionlog.life import Witness
 from sessionlog.logfile import open_log as descriptor
-from sessionlog.logfile import stat_log
+from sessionlog.logfile import stat_file
 from sessionlog.paths import runs_folder
 from sessionlog.records import Entry, Status, moment
 from sessionlog.source import format_of
@@ -39,7 +39,7 @@ def is_alive(entry: Entry) -> bool | None:
 def writer_of(entry: Entry) -> str:
     """The evidence for a living writer, in words."""
     try:
-        seen = stat_log(entry.path)
+        seen = stat_file(entry.path)
     except OSError:
         return ""
     found = Witness([entry.path]).writer(entry.path, seen)

@@ -20,7 +20,9 @@ from sessionlog.records import Ending, Entry, Kind, Message, Record, Span
 from sessionlog.status import judge
 
 _TITLE = re.compile(rb'"type":"(?:%s)"' % "|".join(TITLES).encode())
-_MARKS = tuple(f'"{kind}"'.encode() for kind in TITLES)
+_KINDS = tuple(f'{{"type":"{kind}"'.encode() for kind in TITLES)
+_BOOKS, _SPOKEN = b'{"type":"', b'{"parentUuid":'
+"""How bookkeeping and the conversation begin, as the client orders the keys."""
 _OPEN = Ending(False)
 
 Decode = Callable[[dict[str, Any], Span], list[Record]]
@@ -139,22 +141,27 @@ class _Newest:
 
     def titles(self) -> Iterator[Record]:
         """Those of the last records that name the session; the others are passed over."""
-        end = len(self._tail) - self._tail.endswith(b"\n")
+        tail = self._tail
+        end = stop = len(tail) - tail.endswith(b"\n")
         if self._start and end < TAIL:
             raise _ShortError
-        if not any(mark in self._tail for mark in _MARKS):  # ten times as fast as the next
-            return
-        for place in reversed([found.start() for found in _TITLE.finditer(self._tail)]):
-            begin = self._tail.rfind(b"\n", 0, place) + 1
-            if begin < end - TAIL:
-                return
-            stop = self._tail.find(b"\n", place)
-            line = self._tail[begin : stop if stop >= 0 else end]
-            value = _value(line)
-            if value.get("type") == "summary":
-                raise _ShortError  # of this log or of another: more of it has to be read
-            if value.get("type") in TITLES:
-                yield from self._decode(value, Span(0, self._start + begin, len(line)))
+        while stop > 0 and (begin := tail.rfind(b"\n", 0, stop) + 1) >= end - TAIL:
+            if tail.startswith(_BOOKS, begin):
+                named = tail.startswith(_KINDS, begin)
+            else:
+                named = not tail.startswith(_SPOKEN, begin) and bool(
+                    _TITLE.search(tail, begin, stop)
+                )
+            if named:
+                yield from self._title(begin, stop)
+            stop = begin - 1
+
+    def _title(self, begin: int, stop: int) -> Iterator[Record]:
+        value = _value(self._tail[begin:stop])
+        if value.get("type") == "summary":
+            raise _ShortError  # of this log or of another: more of it has to be read
+        if value.get("type") in TITLES:
+            yield from self._decode(value, Span(0, self._start + begin, stop - begin))
 
     @property
     def updated(self) -> str:

@@ -21,6 +21,7 @@ from sessionlog.paths import gemini_folder
 
 _MOST = 1 << 20
 """Bytes of the list of projects that are read."""
+_UNSENT = ("/", "?", "<session_context>", "<hook_context>")
 _NAME = re.compile(r"[A-Za-z0-9_-]+")
 
 
@@ -47,7 +48,7 @@ def told_line(birth: Birth) -> bytes:
 def message_line(birth: Birth, n: object, message: Said) -> bytes:
     """A plain message; its id comes from the new log's and its number there."""
     mine = message.role == "assistant"
-    content = message.text if mine else [{"text": message.text}]
+    content = message.text if mine else [{"text": _heard(message.text)}]
     digest = hashlib.sha256(f"{birth.id}/{n}".encode()).digest()
     return codec.dumps(
         {
@@ -55,6 +56,12 @@ def message_line(birth: Birth, n: object, message: Said) -> bytes:
             "type": "gemini" if mine else "user", "content": content,
         }
     )  # fmt: skip
+
+
+def _heard(text: str) -> str:
+    """A user's text so that the model gets it: what begins as a command, or as what the client
+    puts in by itself, it leaves out when it resumes (0.61.0)."""
+    return f"[the user said] {text}" if text.lstrip().startswith(_UNSENT) else text
 
 
 def project_hash(workdir: str) -> str:

@@ -24,14 +24,18 @@ class OpenCodeDatabase:
 
     def __init__(self) -> None:
         self._rows: OrderedDict[str, tuple[Mark, Rows]] = OrderedDict()
+        self._ours: tuple[str, Mark] | None = None
+        """The last database that was looked at and found to be one of these."""
 
     def keeps(self, path: str, head: bytes) -> bool:
         """A new database has all it holds in its -wal, so its head alone does not tell."""
         if not head.startswith(MAGIC):
             return False
         try:
-            return read(path, tables) >= _TABLES
-        except Unreadable:
+            if self._ours != (path, mark := mark_of(path)) and read(path, tables) >= _TABLES:
+                self._ours = path, mark
+            return self._ours == (path, mark)
+        except (Unreadable, OSError):
             return False
 
     def sessions(self, path: str) -> list[str]:
@@ -56,7 +60,8 @@ class OpenCodeDatabase:
         mark = mark_of(path)
         kept = self._rows.get(path)
         if kept is None or kept[0] != mark:
-            rows = read(path, lambda db: rows_of(db, path))
+            old = kept[1] if kept is not None else None
+            rows = read(path, lambda db: rows_of(db, path, old))
             kept = self._rows[path] = mark, rows
             while len(self._rows) > _KEPT:
                 self._rows.popitem(last=False)

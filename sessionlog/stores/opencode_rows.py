@@ -20,8 +20,8 @@ from sessionlog.formats.opencode_parts import time_of
 from sessionlog.records import Entry, Record, Span, Status
 from sessionlog.stores.opencode_tables import Row, dicts, info_of, message_of, tables
 
-_AT_ONCE = 500
-"""Parameters of one question, at most."""
+_AT_ONCE = 250
+"""Sessions whose messages are asked for at once."""
 _LONGEST = 1 << 18
 """Characters of a part that is decoded for a row."""
 _NTH = """
@@ -32,6 +32,9 @@ _NTH = """
 """
 
 
+_Source = tuple[Row, Row | None, Row | None]
+
+
 class Rows(NamedTuple):
     """What a listing wants of a database."""
 
@@ -39,19 +42,37 @@ class Rows(NamedTuple):
     """Ids of the sessions that a person began, newest first."""
     entries: dict[str, Entry]
     """By id; those are missing that have to be read whole."""
+    made_from: dict[str, _Source]
+    """By id: the rows of the session, its first message and its last."""
 
 
-def rows_of(db: sqlite3.Connection, path: str) -> Rows:
-    """The rows of all sessions. Costs two messages a session."""
+def rows_of(db: sqlite3.Connection, path: str, old: Rows | None = None) -> Rows:
+    """The rows of all sessions. Costs two messages for each that changed since `old` was made."""
     sessions = sorted(dicts(db, "SELECT * FROM session"), key=_age, reverse=True)
     ids = {row["id"] for row in sessions}
     order = [row["id"] for row in sessions if row.get("parent_id") not in ids]
-    there = tables(db)
-    if "part" not in there:
-        return Rows(order, {})
+    if "part" not in tables(db):
+        return Rows(order, {}, {})
     first, last = _messages(db, "ASC"), _messages(db, "DESC")
-    made = (_entry(path, row, first.get(row["id"]), last.get(row["id"])) for row in sessions)
-    return Rows(order, {entry.id: entry for entry in made if entry is not None})
+    made_from = {row["id"]: (row, first.get(row["id"]), last.get(row["id"])) for row in sessions}
+    known = old.made_from if old is not None else {}
+    new = {id: rows for id, rows in made_from.items() if known.get(id) != rows}
+    entries = {id: e for id, e in old.entries.items() if id in ids - new.keys()} if old else {}
+    for entry in _entries(db, path, list(new.values())):
+        entries[entry.id] = entry
+    return Rows(order, entries, made_from)
+
+
+def _entries(db: sqlite3.Connection, path: str, sources: list[_Source]) -> Iterator[Entry]:
+    """So many at a time, since their messages are held meanwhile."""
+    for at in range(0, len(sources), _AT_ONCE):
+        some = sources[at : at + _AT_ONCE]
+        ids = [message["id"] for source in some for message in source[1:] if message is not None]
+        parts = _parts(db, ids)
+        for row, first, last in some:
+            entry = _entry(path, row, _line(first, parts), _line(last, parts))
+            if entry is not None:
+                yield entry
 
 
 def _age(row: Row) -> tuple[int, str]:
@@ -59,30 +80,28 @@ def _age(row: Row) -> tuple[int, str]:
     return (created if isinstance(created, int) else 0), text_of(row.get("id"))
 
 
-def _messages(db: sqlite3.Connection, order: str) -> dict[str, bytes]:
-    """The first or the last message of each session, as its line. None are there that hold more
-    than is decoded for a row."""
-    rows = {row["id"]: row for row in dicts(db, _NTH.format(order))}
-    parts = _parts(db, list(rows))
-    found = {}
-    for id, row in rows.items():
-        mine = parts.get(id, [])
-        if None not in mine:
-            whole = [part for part in mine if part is not None]
-            found[row["session_id"]] = next(iter(message_of(row, whole)))
-    return found
+def _messages(db: sqlite3.Connection, order: str) -> dict[str, Row]:
+    """The first or the last message of each session."""
+    return {row["session_id"]: row for row in dicts(db, _NTH.format(order))}
+
+
+def _line(message: Row | None, parts: Mapping[str, list[Row | None]]) -> bytes | None:
+    """The line of a message; None where it holds more than is decoded for a row."""
+    mine = parts.get(message["id"], []) if message is not None else [None]
+    if message is None or None in mine:
+        return None
+    return next(iter(message_of(message, [part for part in mine if part is not None])))
 
 
 def _parts(db: sqlite3.Connection, ids: list[str]) -> dict[str, list[Row | None]]:
     """The parts of some messages; None for one that is too long."""
-    found: dict[str, list[Row | None]] = {}
-    for at in range(0, len(ids), _AT_ONCE):
-        some = ids[at : at + _AT_ONCE]
-        holes = ",".join("?" * len(some))
-        asked = f"SELECT * FROM part WHERE message_id IN ({holes}) ORDER BY message_id, id"
-        for id, rows in groupby(dicts(db, asked, *some), lambda row: text_of(row["message_id"])):
-            found[id] = [row if len(row.get("data") or "") < _LONGEST else None for row in rows]
-    return found
+    holes = ",".join("?" * len(ids))
+    asked = f"SELECT * FROM part WHERE message_id IN ({holes}) ORDER BY message_id, id"
+    found = groupby(dicts(db, asked, *ids), lambda row: text_of(row["message_id"]))
+    return {
+        id: [row if len(row.get("data") or "") < _LONGEST else None for row in rows]
+        for id, rows in found
+    }
 
 
 def _entry(path: str, row: Row, first: bytes | None, last: bytes | None) -> Entry | None:

@@ -50,7 +50,7 @@ def read(path: str, ask: Callable[[sqlite3.Connection], T]) -> T:
         for _ in range(_TRIES):
             try:
                 mark = mark_of(path)
-                beside = bool(mark[1]) and holders(path)
+                beside = bool(mark[1]) and not _is_kept(path, mark) and holders(path)
                 found = _shared(path, ask) if beside else _held(path, mark, ask)
             except OSError as error:
                 raise Unreadable(f"{path}: {error.strerror or error}") from None
@@ -87,17 +87,21 @@ _connections: OrderedDict[str, _Open] = OrderedDict()
 _lock = threading.RLock()
 
 
+def _is_kept(path: str, mark: Mark) -> bool:
+    """Is there a connection to the database as it is now? It costs a look at every process to see
+    whether one writes it."""
+    return path in _connections and _connections[path].mark == mark
+
+
 def _held(path: str, mark: Mark, ask: Callable[[sqlite3.Connection], T]) -> tuple[T] | None:
     """Ask over a connection that is kept while nothing changes; None when something did."""
-    kept = _connections.get(path)
-    if kept is None or kept.mark != mark:
+    if not _is_kept(path, mark):
         _let_go(path)
-        kept = _Open(mark, _copied(path) if any(mark[1:]) else _immutable(path))
-        _connections[path] = kept
+        _connections[path] = _Open(mark, _copied(path) if any(mark[1:]) else _immutable(path))
     _connections.move_to_end(path)
     while len(_connections) > _KEPT:
         _let_go(next(iter(_connections)))
-    value = ask(kept.connection)
+    value = ask(_connections[path].connection)
     if _same(path, mark):
         return (value,)
     _let_go(path)

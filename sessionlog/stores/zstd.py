@@ -17,7 +17,6 @@ from sessionlog.records import Entry
 from sessionlog.stores.base import Mark, Unended
 
 MAGIC = b"\x28\xb5\x2f\xfd"
-SUFFIX = ".zst"
 _MOST = 4 << 30
 _TIMES, _FREE = 200, 64 << 20
 """A log packs to a tenth or a fiftieth; small ones that repeat themselves, better."""
@@ -45,11 +44,6 @@ class Zstd:
 
     def glimpse(self, path: str, id: str) -> Entry | None:
         return None
-
-
-def superseded(path: str) -> bool:
-    """Is it a compressed log beside its plain one, which wins (codex-rs/rollout, compression)?"""
-    return path.endswith(SUFFIX) and os.path.exists(path.removesuffix(SUFFIX))
 
 
 def mark_of(path: str) -> Mark:

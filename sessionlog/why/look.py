@@ -15,7 +15,7 @@ from itertools import islice, pairwise
 from typing import NamedTuple
 
 from sessionlog.life import Witness
-from sessionlog.logfile import open_log
+from sessionlog.logfile import open_log, written
 from sessionlog.marks import Marks
 from sessionlog.records import Message, Record, Span, Status, moment
 from sessionlog.source import format_of
@@ -100,7 +100,7 @@ def look(
 
 def _writer(log: Log, session_id: str) -> str | None:
     """Evidence that the log's writer lives."""
-    seen = os.fstat(log.strip.fd)
+    seen = written(log.path, log.strip.fd)
     return Witness([log.path]).writer(log.path, seen) or log.form.alive(log.path, session_id)
 
 

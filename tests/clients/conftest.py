@@ -70,6 +70,9 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     terminalreporter.section("acts on the logs of real clients")
     for line in table(cells, versions):
         terminalreporter.write_line(line)
+    terminalreporter.write_line(
+        "\nzot: by its format, which is the library's own (the tests that always run)"
+    )
 
 
 def _cells(report: object) -> Iterator[list[str]]:

@@ -89,7 +89,7 @@ def test_is_handed_over_by_its_command(
     environ = program.environ(there.home)
     plan = plan_resume(session, prompt=GO_ON, screen=False, environ=environ)
     order = prepare(session, plan, environ=environ).order
-    outcome = there.run(order.argv, REPLY, "handed", getattr(order, "before", ()))
+    outcome = there.run(order.argv, REPLY, "handed", order.before)
     closed = {call.call_id for call in session.open_calls}
     prove(outcome, session.history, GO_ON, REPLY, closed=closed)
     assert untouched(there) == rows
@@ -118,7 +118,7 @@ def _across(program: Program, other: Source, work: Path, home: Path) -> str:
     said = [message.text for message in plan.plain.said]
     assert PROMPT in said[0]
     order = prepare(session, plan, environ=environ).order
-    outcome = there.run(order.argv, REPLY, other.program.name, getattr(order, "before", ()))
+    outcome = there.run(order.argv, REPLY, other.program.name, order.before)
     try:
         prove(outcome, (), GO_ON, REPLY, said=said)
         assert untouched(other) == rows

@@ -14,11 +14,11 @@ from build import codex_said as said
 
 from sessionlog.errors import Unreadable
 from sessionlog.forks import fork
-from sessionlog.listing import glance
+from sessionlog.listing import glance, list_sessions
 from sessionlog.reader import load
 from sessionlog.repairs import repair
 from sessionlog.session import Session
-from sessionlog.stores.zstd import lines_of, superseded
+from sessionlog.stores.zstd import lines_of
 
 PARENT = "01a22748-f798-7db0-b19d-000000000001"
 CHILD = "01a22748-f798-7db0-b19d-000000000002"
@@ -234,8 +234,6 @@ def test_a_file_that_unpacks_without_end_is_refused(tmp_path: Path) -> None:
 
 
 def test_the_plain_log_wins(tmp_path: Path) -> None:
-    path = packed(tmp_path / "a.jsonl.zst", b"{}\n")
-    assert not superseded(str(path))
-    build.log(tmp_path / "a.jsonl", [])
-    assert superseded(str(path))
-    assert not superseded(str(tmp_path / "a.jsonl"))
+    plain = build.log(tmp_path / build.CODEX_FILE, build.codex_healthy())
+    packed(tmp_path / f"{build.CODEX_FILE}.zst", plain.read_bytes())
+    assert [row.path for row in list_sessions(tmp_path)] == [str(plain)]

@@ -302,6 +302,16 @@ def test_a_session_can_be_composed_of_plain_messages(tmp_path: Path) -> None:
     assert (read.id, read.title, read.users, read.assistants) == ("id-1", "The title", 2, 1)
 
 
+@pytest.mark.parametrize("text", ["/compact\n\nWhat now?", " ? me", "<hook_context> so"])
+def test_a_composed_text_that_the_client_would_leave_out_is_told_in_words(
+    tmp_path: Path, text: str
+) -> None:
+    birth = Birth("id-1", "old", None, build.at(9), workdir="/srv/app")
+    made = GeminiActor().compose([Said("user", text), Said("assistant", "/fine")], birth)
+    path = log(tmp_path, *(data + b"\n" for data in made))
+    assert sent(path) == [f"[the user said] {text}", "/fine"]
+
+
 def test_a_session_goes_where_the_client_looks_for_those_of_the_folder(tmp_path: Path) -> None:
     own = tmp_path / ".gemini"
     environ = {"HOME": str(tmp_path)}

@@ -250,6 +250,23 @@ def test_a_row_of_a_database_says_what_reading_it_says(tmp_path: Path) -> None:
     assert (row.started, row.task, row.workdir) == (read.started, "Fix it", "/srv/app")
 
 
+def test_a_row_follows_its_session(tmp_path: Path) -> None:
+    path = tmp_path / "opencode.db"
+    oc.database(path, healthy())
+    oc.database(path, [], info("ses_other"))
+    assert DB.glimpse(str(path), oc.SESSION) is not None
+    db = sqlite3.connect(path)
+    oc.put_message(db, oc.SESSION, user(5, "More"))
+    oc.put_message(db, oc.SESSION, answer(6, "Yes."))
+    db.execute("DELETE FROM session WHERE id = 'ses_other'")
+    db.commit()
+    db.close()
+    row = DB.glimpse(str(path), oc.SESSION)
+    assert row is not None
+    assert row.stop == "Yes."
+    assert DB.sessions(str(path)) == [oc.SESSION]
+
+
 def test_a_session_in_the_middle_of_something_is_read_whole(tmp_path: Path) -> None:
     oc.database(tmp_path / "opencode.db", killed())
     assert DB.glimpse(str(tmp_path / "opencode.db"), oc.SESSION) is None

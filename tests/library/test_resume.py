@@ -11,8 +11,11 @@ import build
 import pytest
 
 from sessionlog.agents import Way
+from sessionlog.carry import composer_of
 from sessionlog.errors import LogInUse, NotPossible
 from sessionlog.forks import apply_fork
+from sessionlog.formats.base import Birth, Said
+from sessionlog.formats.table import named
 from sessionlog.plan import Fork, Repair
 from sessionlog.reader import load
 from sessionlog.records import Status
@@ -148,6 +151,38 @@ def test_a_log_from_elsewhere_gets_its_copy_where_the_agent_looks_for_ids(tmp_pa
     here = config(tmp_path, 'argv = ["mine", "{log}", "{prompt}"]\nappends = true')
     plan = plan_resume(load(away), agent=here, now=NOW, environ={"HOME": str(tmp_path)})
     assert Path(plan.log).parent == away.parent
+
+
+@pytest.mark.parametrize("agent", ["pi", "qwen"])
+def test_a_log_for_another_folder_says_so_and_lies_where_the_agent_looks(
+    tmp_path: Path, agent: str
+) -> None:
+    # both take a session for one of the folder that it names (pi 0.73, qwen 0.24)
+    form, environ = named(agent), {"HOME": str(tmp_path)}
+    assert form is not None
+    composer = composer_of(form)
+    id, path = composer.home("/srv/gone", NOW, environ, os.path.lexists)
+    birth = Birth(id, "x", None, build.at(), workdir="/srv/gone")
+    lines = [line + b"\n" for line in composer.compose([Said("user", "go")], birth)]
+    session = load(build.log(Path(path), lines))
+    plan = plan_resume(session, now=NOW, environ=environ, cwd="/srv/now", screen=False)
+    assert os.path.dirname(plan.log) == os.path.dirname(path).replace("gone", "now")
+    assert isinstance(plan.plan, Fork)
+    new = load(apply_fork(plan.plan))
+    assert (new.id, new.meta.workdir, len(new.messages)) == (plan.id, "/srv/now", 1)
+    here = plan_resume(session, now=NOW, environ=environ, screen=False)
+    assert os.path.dirname(here.log) == os.path.dirname(path)
+    assert b"/srv/now" not in Path(apply_fork(here.plan)).read_bytes()  # type: ignore[arg-type]
+
+
+def test_a_log_that_no_agent_goes_on_with_is_no_dead_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    acorn.add(monkeypatch)
+    session = load(acorn.log(tmp_path / "a1.jsonl", {"say": "user", "text": "go"}))
+    with pytest.raises(NotPossible, match=r"no agent goes on with acorn logs; .*claude \(as plain"):
+        plan_resume(session, environ={"HOME": str(tmp_path), "PATH": ""})
+    assert plan_resume(session, agent="claude", environ={"HOME": str(tmp_path)}).plain is not None
 
 
 def test_another_agent_gets_the_conversation_as_plain_messages(tmp_path: Path) -> None:
