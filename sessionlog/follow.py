@@ -23,6 +23,7 @@ EVERY = 0.5
 SHARE = 200
 """And at least so many times as long as a look took."""
 
+
 @dataclass(frozen=True, slots=True)
 class Changes:
     """Paths of logs; each at most once."""

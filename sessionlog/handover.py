@@ -129,9 +129,10 @@ def _plain_log(
     session: Session, plan: Resume, conversation: Plain, told: str, environ: Mapping[str, str]
 ) -> Path:
     form = form_named(plan.format)
+    model = form.actor.model(environ) if isinstance(form.actor, Keeper) else ""
     birth = Birth(
         plan.id, session.id, plan.at, stamp(plan.now.timestamp()), told, plan.cwd, session.title,
-        session.path,
+        session.path, model,
     )  # fmt: skip
 
     def again() -> tuple[str, str]:

@@ -12,6 +12,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
+import re
 import tempfile
 import threading
 from collections import OrderedDict
@@ -29,6 +30,8 @@ _KEPT = 32
 _SIGNS = (b'"history_base"', b'"projectHash"', b'{"$set"', b'{"$rewindTo"', b'"type":"gemini"')
 """Of a log that goes on from another (Codex), and of lines that tell the same thing again and
 again, as far as it is known by then (Gemini CLI)."""
+_PLAIN = re.compile(rb'\{"(?:kind|parentUuid|uuid)":|\{"type":"(?!gemini|user|info|warning|error)')
+"""First bytes of logs that have no such signs: most; looking for signs costs more than this."""
 _MAGIC = (b"SQLite format 3\0", b"\x28\xb5\x2f\xfd")
 
 
@@ -166,7 +169,8 @@ def _within(path: str) -> Kept | None:
 def _kept_by(path: str, fd: int) -> Kept | None:
     """Most logs are told by their first bytes: whole objects on the first lines."""
     head = os.pread(fd, _HEAD, 0)
-    if not head.startswith(_MAGIC) and not any(sign in head for sign in _SIGNS):
+    signed = not _PLAIN.match(head) and any(sign in head for sign in _SIGNS)
+    if not signed and not head.startswith(_MAGIC):
         first, _, rest = head.lstrip().partition(b"\n")
         if not first or (first.rstrip() not in (b"{", b"[") and rest.lstrip()[:1] == b"{"):
             return None

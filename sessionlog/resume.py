@@ -289,9 +289,15 @@ def _plan(
     if appended:  # a copy, without the ending that a run to go on with cannot have
         if not session.history:
             raise NotPossible(f"{session.path}: nothing was said in it; nothing to go on with")
-        return plan_fork(session, len(session.history), now=now)
+        return plan_fork(session, _last_told(session), now=now)
     plan = plan_repair(session, now=now)
     return plan if plan.needed else None
+
+
+def _last_told(session: Session) -> int:
+    """Number of the last message that the agent is told of: what was taken back stays behind."""
+    told = (step.n for step in reversed(session.history) if not step.message.unsent)
+    return next(told, len(session.history))
 
 
 def _missing(agent: Agent, screen: bool, cwd: str, environ: Mapping[str, str]) -> tuple[str, ...]:

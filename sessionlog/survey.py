@@ -115,8 +115,8 @@ class _Walk:
 def actor_of(form: Format, path: str, act: str) -> Actor:
     """The format's actor; NotPossible when it is only read."""
     if form.actor is None:
-        why = form.instead if isinstance(form, ReadOnly) else f"{form.name} logs cannot be {act} yet"
-        raise NotPossible(f"{path}: {why}")
+        otherwise = f"{form.name} logs cannot be {act} yet"
+        raise NotPossible(f"{path}: {form.instead if isinstance(form, ReadOnly) else otherwise}")
     return form.actor
 
 

@@ -69,7 +69,9 @@ def user(n: int, *parts: dict[str, Any] | str, **more: Any) -> Message:
     return _message("user", n, parts, {"time": {"created": ms(n)}, **about, **more})
 
 
-def answer(n: int, *parts: dict[str, Any] | str, finish: str | None = "stop", **more: Any) -> Message:
+def answer(
+    n: int, *parts: dict[str, Any] | str, finish: str | None = "stop", **more: Any
+) -> Message:
     """One that is over, unless `finish` is None."""
     times = {"created": ms(n)} | ({"completed": ms(n + 2)} if finish else {})
     about: dict[str, Any] = {
@@ -170,7 +172,9 @@ def put_session(db: sqlite3.Connection, session: dict[str, Any]) -> None:
 def put_message(db: sqlite3.Connection, session: str, message: Message) -> None:
     own, created = message["info"], message["info"]["time"]["created"]
     data = json.dumps({k: v for k, v in own.items() if k not in ("id", "sessionID")})
-    db.execute("INSERT INTO message VALUES (?,?,?,?,?)", (own["id"], session, created, created, data))
+    db.execute(
+        "INSERT INTO message VALUES (?,?,?,?,?)", (own["id"], session, created, created, data)
+    )
     for one in message["parts"]:
         body = {k: v for k, v in one.items() if k not in ("id", "sessionID", "messageID")}
         row = (one["id"], own["id"], session, created, created, json.dumps(body))

@@ -25,7 +25,7 @@ FLOORS = [
     "edits formats.gemini_compose formats.gemini_items formats.gemini_lines formats.codex_compose formats.mini_commands formats.codex_renew life stores.codex_fork supervise.beside "
     "formats.opencode_ids formats.opencode_lines formats.opencode_parts formats.opencode_shape "
     "formats.opencode_usage stores.sqlite",
-    "formats.gemini_actor formats.opencode_copy formats.opencode_life formats.opencode_subagents "
+    "formats.gemini_actor formats.opencode_copy formats.opencode_model formats.opencode_life formats.opencode_subagents "
     "formats.opencode_v2 stores.opencode_export stores.opencode_tables stores.opencode_tree",
     "formats.gemini formats.opencode_actor",
     "stores.gemini_glimpse formats.opencode",

@@ -157,10 +157,10 @@ def _table(
         used += width(text)
         cells.append((text, style))
     reason = (_reason(entry), COLOURS.get(state_of(entry), "fg-3"))
-    marks, names = _spaced(badge(entry.damage)), 8 if columns >= ROOMY else 6
-    right: list[Piece] = [
-        (" ", ""), *marks, (f" {_agent(entry, names):>{names}} {_ran(entry, now):>5} ", "fg-3"), age,
-    ]  # fmt: skip
+    marks = _spaced(badge(entry.damage))
+    names = 8 if columns >= ROOMY else 6
+    told = f" {_agent(entry, names):>{names}} {_ran(entry, now):>5} "
+    right: list[Piece] = [(" ", ""), *marks, (told, "fg-3"), age]
     return Line([*head, *cells, (" " * (room - used + 1), ""), reason], right, tint)
 
 

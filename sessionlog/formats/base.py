@@ -185,6 +185,8 @@ class Birth(NamedTuple):
     """Of a composed log: what the session is called."""
     source: str = ""
     """Path of the log it is made from."""
+    model: str = ""
+    """Of a composed log: what the agent's own sessions go to, as provider/model; "": not known."""
 
 
 class Said(NamedTuple):
@@ -257,6 +259,10 @@ class Keeper(Protocol):
 
     def kept(self, id: str, environ: Mapping[str, str]) -> str:
         """Path of the session with this id, once the agent has it."""
+
+    def model(self, environ: Mapping[str, str]) -> str:
+        """What the agent's sessions go to, as `Birth.model`: it asks the log that it is given, and
+        would not know another agent's. Reads what the agent keeps."""
 
 
 def message_record(

@@ -16,7 +16,7 @@ from typing import Any
 
 from sessionlog import codec, splice
 from sessionlog.formats import gemini_lines as lines
-from sessionlog.formats.base import Birth, Fate, Part, Said, list_of
+from sessionlog.formats.base import Birth, Fate, Part, Said
 from sessionlog.formats.gemini_compose import composed, home_of, project_hash, told_line
 from sessionlog.formats.gemini_parts import MODEL, TOLD, calls_of, parts_of
 from sessionlog.formats.ids import uuid_of
@@ -102,7 +102,7 @@ class _Copy:
     def __init__(self, birth: Birth) -> None:
         self._birth = birth
         self._headed = False
-        self._answered: set[str] = set()
+        self._results = lines.Results()
         self._moved = 0
 
     def own(self, part: Part) -> bytes:
@@ -129,8 +129,7 @@ class _Copy:
                 yield self._change(data, value["$set"])
         elif isinstance(value.get("id"), str):
             yield from self.head(b"")
-            self._answered |= lines.answered_by(value)
-            if data := lines.unrepeated(data, value, self._answered):
+            if data := self._results.take(data, value):
                 yield data
         elif isinstance(value.get("sessionId"), str):
             yield from self.head(data)
@@ -140,29 +139,23 @@ class _Copy:
     def head(self, data: bytes) -> Iterator[bytes]:
         """The first head names the session; a log that lost it gets one, as the client refuses it
         otherwise. Later ones would rename it."""
-        birth, id = self._birth, codec.dumps(self._birth.id)
-        if self._headed:
-            if data:
-                yield splice.put(data, 0, {"sessionId": id})
-            return
+        birth, time = self._birth, codec.dumps(self._birth.time)
+        values = {"sessionId": codec.dumps(birth.id), "startTime": time, "lastUpdated": time,
+                  "kind": b'"main"'}  # fmt: skip
+        if not self._headed:
+            origin = {"sessionId": birth.parent} | ({} if birth.at is None else {"at": birth.at})
+            values["forkedFrom"] = codec.dumps(origin)
+            data = data or codec.dumps({"sessionId": "", "projectHash": project_hash("")})
         self._headed = True
-        time = codec.dumps(birth.time)
-        origin = {"sessionId": birth.parent} | ({} if birth.at is None else {"at": birth.at})
-        values = {"sessionId": id, "startTime": time, "lastUpdated": time, "kind": b'"main"',
-                  "forkedFrom": codec.dumps(origin)}  # fmt: skip
-        if not data:
-            data = codec.dumps({"sessionId": "", "projectHash": project_hash(birth.workdir)})
-        yield splice.put(data, 0, values)
+        if data:
+            yield splice.put(data, 0, values)
 
     def _change(self, data: bytes, change: Mapping[str, Any]) -> bytes:
         """A change of the head keeps the new id, and its time: the client deletes sessions that are
         old by it. A list of messages says each result once."""
         if isinstance(change.get("messages"), list):
-            messages = [m for m in list_of(change["messages"]) if isinstance(m, dict)]
-            answered = set[str]().union(*map(lines.answered_by, messages))
-            self._answered |= answered
-            wanted = [not isinstance(m, dict) or not lines.is_repeat(m, answered)
-                      for m in change["messages"]]  # fmt: skip
+            self._results = lines.Results()  # what was before does not count any more
+            wanted = [self._wants(message) for message in change["messages"]]
             found = splice.member(data, ("$set", "messages"))
             if found and not all(wanted):
                 data = splice.only(data, found.start, wanted)
@@ -172,6 +165,11 @@ class _Copy:
             values = {key: codec.dumps(value) for key, value in own.items()}
             data = splice.put(data, found.start, values)
         return data
+
+    def _wants(self, message: Any) -> bool:
+        """Does a message of a list bring anything new?"""
+        known = isinstance(message, dict) and isinstance(message.get("id"), str)
+        return not known or self._results.take(b"{}", message) != b""
 
 
 def _free(

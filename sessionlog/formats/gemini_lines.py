@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from sessionlog import codec, splice
@@ -30,24 +30,32 @@ def without_mark(data: bytes) -> bytes:
     return bare(data) if value_of(data) else data
 
 
-def is_repeat(value: Mapping[str, Any], answered: Collection[str]) -> bool:
-    """Is it a user's message that only brings results which calls hold already? The client
-    (0.61.0) would send them twice."""
-    if value.get("type") != "user":
-        return False
-    parts = parts_of(value.get("content"))
-    answers = answers_in(parts)
-    return bool(parts) and len(answers) == len(parts) and all(a.key in answered for a in answers)
+class Results:
+    """The results of a conversation, as its messages come: the client (0.61.0) sends a result as
+    often as it stands there, in `toolCalls` and in messages of the user."""
 
+    def __init__(self) -> None:
+        self._known: set[str] = set()
+        self._asked: dict[str, set[str]] = {}
 
-def unrepeated(data: bytes, value: Mapping[str, Any], answered: Collection[str]) -> bytes:
-    """The line without the results that calls hold already; b"" when it brings nothing else."""
-    if is_repeat(value, answered):
-        return b""
-    if value.get("type") != "user" or not isinstance(value.get("content"), list):
-        return data
-    keys = [answer.key for answer in answers_in(parts_of(value["content"]))]
-    return kept_results(data, lambda n: keys[n] not in answered, rest=True) if keys else data
+    def take(self, data: bytes, value: Mapping[str, Any]) -> bytes:
+        """The message's line without results that came before; b"" when it brings nothing else."""
+        parts = parts_of(value.get("content"))
+        if value.get("type") in MODEL:
+            asked = self._asked.setdefault(value["id"], set())
+            calls = calls_of(value, parts)
+            self._known.difference_update({call.key for call in calls} - asked)
+            self._known.update(call.key for call in calls if call.response is not None)
+            asked.update(call.key for call in calls)
+            return data
+        keys = [a.key for a in answers_in(parts)] if value.get("type") == "user" else []
+        known = self._known.intersection(keys)
+        self._known.update(keys)
+        if keys and len(keys) == len(parts) and known.issuperset(keys):
+            return b""
+        if known.isdisjoint(keys) or not isinstance(value.get("content"), list):
+            return data
+        return kept_results(data, lambda n: keys[n] not in known, rest=True)
 
 
 def answered_by(value: Mapping[str, Any]) -> set[str]:

@@ -235,23 +235,24 @@ def _compacted(info: Mapping[str, Any], value: Mapping[str, Any], span: Span, at
 def _last(
     info: Mapping[str, Any], parts: list[Any], whole: Whole, value: Mapping[str, Any]
 ) -> Iterator[Record]:
-    """How the message ended: a note for every one, then an answer's error."""
+    """How an answer ended: a note, then its error. A message without parts leaves a note, too."""
     times = dict_of(info.get("time"))
     ended = time_of(times.get("completed"))
     error = dict_of(info.get("error"))
     stepped = any(dict_of(part).get("type") == STEP for part in parts)
     known = ("role", "id", "sessionID", *(("tokens", "cost") if stepped else ()))
-    kind = LAST if whole.role == "assistant" else "message"
     extra = {**rest_of(info, *known), "ended": bool(ended)}
     if REVERTED in value:
         extra[REVERTED] = value[REVERTED]
-    yield event_record(kind, whole.span, ended or whole.at, text=text_of(info.get("finish")),
-                       extra=extra)  # fmt: skip
+    if whole.role == "assistant" or not parts:
+        kind = LAST if whole.role == "assistant" else "message"
+        yield event_record(kind, whole.span, ended or whole.at, text=text_of(info.get("finish")),
+                           extra=extra)  # fmt: skip
     if error:
         name = text_of(error.get("name")) or "error"
         yield event_record(name, whole.span, ended or whole.at, quiet=False, ok=False,
-                           ends=not whole.unsent or REVERTED not in value,
-                           text=error_text(error), extra=dict_of(error.get("data")))  # fmt: skip
+                           ends=value.get(REVERTED) != 0, text=error_text(error),
+                           extra=dict_of(error.get("data")))  # fmt: skip
 
 
 # -- how it stands -----------------------------------------------------------------------------

@@ -92,6 +92,12 @@ class OpenCodeActor:
         """In the client's database."""
         return f"{opencode_databases(environ)[0]}/{id}"
 
+    def model(self, environ: Mapping[str, str]) -> str:
+        """The newest session's, else the one that is configured."""
+        from sessionlog.formats.opencode_model import model_of
+
+        return model_of(environ)
+
 
 def _private(
     environ: Mapping[str, str], seeds: tuple[object, ...], now: datetime,

@@ -35,7 +35,9 @@ class Copy:
         self._ids = Ids(id)
         self._asked = ""
         """New id of the last message of a person."""
-        self._model = dict(MESSAGES["user"]["model"])
+        provider, _, model = birth.model.partition("/")
+        known = dict(zip(_NAMES, (provider, model), strict=True))
+        self._model = known if model else dict(MESSAGES["user"]["model"])
         self._agent = "build"
 
     def message(self, line: bytes, value: Value, closings: Iterable[Value]) -> bytes:
@@ -93,6 +95,8 @@ class Copy:
             "title": _title(text_of(info.get("title")), birth),
             "time": {"created": self._now, "updated": self._now},
         }
+        if birth.workdir:
+            values["directory"] = birth.workdir
         if notes:
             values["metadata"] = notes
         back = self._back(dict_of(info.get("revert"))) if birth.at is None else {}

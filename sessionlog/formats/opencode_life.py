@@ -12,7 +12,6 @@ import sqlite3
 from sessionlog.errors import Unreadable
 from sessionlog.stores.sqlite import holders, read
 
-_TABLES = ("session", "message", "part")
 _BY = {"session": "id", "message": "session_id", "part": "session_id"}
 
 

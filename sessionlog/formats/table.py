@@ -54,7 +54,10 @@ def formats() -> tuple[Format, ...]:
     from sessionlog.formats.qwen import Qwen
     from sessionlog.formats.swe_agent import SweAgent
 
-    return _NATIVE, Codex(), CodexExec(), Qwen(), _claude(), ClaudeStream(), Pi(), AgentSession(), Gemini(), OpenCode(), SweAgent(), MiniSwe(), Chat()
+    return (
+        _NATIVE, Codex(), CodexExec(), Qwen(), _claude(), ClaudeStream(), Pi(), AgentSession(),
+        Gemini(), OpenCode(), SweAgent(), MiniSwe(), Chat(),
+    )  # fmt: skip
 
 
 def named(name: str) -> Format | None:
@@ -87,6 +90,7 @@ def _is_claude(data: bytes) -> bool:
     end = data.find(b"\n")
     first = data if end < 0 else data[:end]
     return b'"sessionId":"' in first or b'"snapshot":{' in first
+
 
 def head_of(name: str, folder: str, data: bytes) -> Head:
     """What formats look at: the first JSON objects. Damaged lines are passed over, and so is a

@@ -55,7 +55,8 @@ class Source(NamedTuple):
         """Go on with a log in this HOME: the real client by the library's command."""
         agent = BUILT_IN[self.program.name]
         values = {"log": log, "id": id, "workdir": str(self.work), "prompt": prompt}
-        before = fill_before(agent, values)
+        made = Path(log).is_file()  # else it is in the client's database already
+        before = fill_before(agent, values) if made else ()
         return self.run(fill(agent, values, screen=False), reply, tag, before)
 
     def run(

@@ -99,7 +99,7 @@ def test_a_dry_run_says_the_same_and_writes_nothing(place: Path) -> None:
     mine(place, APPENDS)
     answer = json.loads(resume(place, "--dry-run", "--json").stdout)
     assert set(answer) == {
-        "v", "argv", "cwd", "log", "note", "changed_files", "missing", "carried", "left",
+        "v", "argv", "before", "cwd", "log", "note", "changed_files", "missing", "carried", "left",
     }  # fmt: skip
     assert (answer["carried"], answer["left"]) == (None, [])
     assert answer["cwd"] == str(place)

@@ -266,6 +266,19 @@ def test_a_call_that_nothing_names_is_left_out(tmp_path: Path) -> None:
     assert sent(repair(path, now=NOW)) == ["Look.", "c1", ok("c1")]
 
 
+def test_a_result_that_two_messages_of_the_user_bring_is_sent_once(tmp_path: Path) -> None:
+    """Resumed in the minute in which it began, the client loses `toolCalls`, and has both."""
+    parts = [{"text": "Look."}, {"functionCall": {"id": "c1", "name": "x", "args": {}}}]
+    result = [answer("c1", {"output": "ok"})]
+    kept = [user("u1", "Fix it"), model("m1", parts), user("m1_response", result),
+            user("m1-results", result)]  # fmt: skip
+    lines = [*start(), line(kept[0]), *turn("m1", "Look.", call("c1")), *start()]
+    path = log(tmp_path, *lines, update(messages=kept), line(user("u2", "On")))
+    new = fork(path, len(load(path).history), now=NOW)
+    assert sent(new) == ["Fix it", "Look.", "c1", ok("c1"), "On"]
+    assert sent(fork(log(tmp_path, *start(), *map(line, kept)), 5, now=NOW))[2:] == ["c1", ok("c1")]
+
+
 def test_a_rewind_goes_along(tmp_path: Path) -> None:
     lines = [*healthy(), line({"$rewindTo": "m2"}), line(user("u2", "Otherwise"))]
     path = log(tmp_path, *lines)

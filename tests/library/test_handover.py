@@ -195,9 +195,12 @@ def test_another_agents_session_is_written_where_the_agent_looks(tmp_path: Path)
 
 
 def test_a_place_that_is_taken_meanwhile_gives_another_id_to_the_agent(tmp_path: Path) -> None:
-    first, second = to_pi(tmp_path), to_pi(tmp_path)
-    assert first.made != second.made
-    assert second.order.session == load(second.order.log).id != first.order.session
+    place, session = environ(tmp_path), load(codex(tmp_path))
+    plan = plan_resume(session, now=NOW, environ=place, cwd=str(tmp_path), agent="pi")
+    first, second = (prepare(session, replace(plan, missing=()), environ=place) for _ in "12")
+    assert first.made == plan.log != second.made
+    assert second.order.session == load(second.order.log).id != plan.id
+    assert second.order.argv[2] == second.made
 
 
 def test_what_is_carried_is_cut_at_the_message_that_was_chosen(tmp_path: Path) -> None:

@@ -13,9 +13,9 @@ import pytest
 from opencode_logs import answer, export, healthy, info, killed, part, text, tool, user
 
 from sessionlog.errors import NotPossible
+from sessionlog.forks import apply_fork, fork, plan_fork
 from sessionlog.formats.base import Birth, Composer, Keeper, Said
 from sessionlog.formats.opencode_actor import OpenCodeActor
-from sessionlog.forks import apply_fork, fork, plan_fork
 from sessionlog.reader import load
 from sessionlog.records import Origin
 from sessionlog.repairs import repair

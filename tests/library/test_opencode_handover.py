@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sqlite3
 import sys
@@ -11,6 +12,8 @@ from typing import Any
 import opencode_logs as oc
 import pytest
 
+from sessionlog.formats.base import Birth, Said
+from sessionlog.formats.opencode_actor import OpenCodeActor
 from sessionlog.handover import prepare
 from sessionlog.onward import Onward
 from sessionlog.reader import load
@@ -62,8 +65,14 @@ class Place:
     def rows(self, session: str) -> list[Any]:
         db = sqlite3.connect(self.db)
         found = [
-            db.execute(f"SELECT * FROM {table} WHERE {column} = ? ORDER BY id", (session,)).fetchall()
-            for table, column in (("session", "id"), ("message", "session_id"), ("part", "session_id"))
+            db.execute(
+                f"SELECT * FROM {table} WHERE {column} = ? ORDER BY id", (session,)
+            ).fetchall()
+            for table, column in (
+                ("session", "id"),
+                ("message", "session_id"),
+                ("part", "session_id"),
+            )
         ]
         db.close()
         return found
@@ -114,3 +123,28 @@ def test_the_imported_session_goes_on_and_the_source_stays(place: Place) -> None
     assert [m.text for m in read.messages][-2:] == ["Interrupted by the user.", "Go on"]
     assert onward.before(order.log) == len({r.span.line for r in read.records}) - 1
     assert place.rows(oc.SESSION) == before
+
+
+def test_what_was_taken_back_does_not_come_back(place: Place) -> None:
+    head = oc.info(directory=str(place.folder), revert={"messageID": oc.ident("msg", 3)})
+    path = oc.database(place.db, [*oc.healthy(), oc.user(4, "More")], head)
+    handed = prepare(load(path), planned(place, path), environ=place.environ)
+    assert handed.made is not None
+    assert [message.text for message in load(handed.made).messages] == ["Fix it", "", "done"]
+
+
+def test_a_session_of_another_agent_goes_to_the_model_of_this_one(place: Place) -> None:
+    place.session()
+    actor = OpenCodeActor()
+    assert actor.model(place.environ) == "p/m"
+    elsewhere = {"HOME": str(place.folder / "home")}
+    assert actor.model(elsewhere) == ""
+    config = place.folder / "home" / ".config" / "opencode" / "opencode.jsonc"
+    config.parent.mkdir(parents=True)
+    config.write_text('{ // mine\n  "model": "local/small/1",\n}')
+    assert actor.model(elsewhere) == "local/small/1"
+    birth = Birth("ses_1", "x", None, "2026-11-28T07:00:00Z", model="local/small/1")
+    document = json.loads(b"".join(actor.compose([Said("user", "Go")], birth)))
+    assert document["messages"][0]["info"]["model"] == {
+        "providerID": "local", "modelID": "small/1",
+    }  # fmt: skip
