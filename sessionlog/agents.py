@@ -3,8 +3,9 @@
 The built-in ones are how the clients themselves resume by their documentation and as tried out
 (claude 2.1, codex 0.171, gemini 0.61, qwen 0.24, opencode 1.18, pi 0.73, zot at 0777c1b). All but
 zot and opencode take a prompt on the screen, too: opencode leaves its `--prompt` aside where `-s`
-names a session. `json`
-is any program that takes a conversation as the services have it, under the name `sessionlog-agent`.
+names a session. claude and pi are given the log's place, so that it may be anywhere; the others
+look an id up. `json` is any program that takes a conversation as the services have it, under the
+name `sessionlog-agent`.
 """
 
 from __future__ import annotations
@@ -46,7 +47,7 @@ BUILT_IN = {
     for agent in (
         _client("zot", "zot --resume {log}", "", "native"),
         _client(
-            "claude", "claude --resume {id} {prompt}", "claude -p --resume {id} {prompt}",
+            "claude", "claude --resume {log} {prompt}", "claude -p --resume {log} {prompt}",
             appends=True,
         ),
         _client(

@@ -135,7 +135,7 @@ def test_the_built_in_ones_all_take_the_session() -> None:
             assert any(agent.uses(name, screen) for name in ("log", "id", "messages"))
             agents.fill(agent, VALUES, screen)
     assert agents.fill(agents.BUILT_IN["claude"], VALUES, screen=False) == (
-        "claude", "-p", "--resume", "x1", VALUES["prompt"],
+        "claude", "-p", "--resume", VALUES["log"], VALUES["prompt"],
     )  # fmt: skip
 
 
@@ -270,7 +270,7 @@ def test_the_command_lists_them_and_tells_what_is_wrong_with_the_file(
         monkeypatch.setenv(name, value)
     assert main(["agents"]) == 2
     out = capsys.readouterr()
-    assert "claude -p --resume '{id}' '{prompt}'" in out.out
+    assert "claude -p --resume '{log}' '{prompt}'" in out.out
     assert "agents.m.argv: has to be a list" in out.err
     assert main(["agents", "--example"]) == 0
     assert EXAMPLE in capsys.readouterr().out

@@ -217,4 +217,4 @@ def test_a_fork_for_another_folder_is_made_where_the_agent_never_was(tmp_path: P
     folder = tmp_path / ".claude" / "projects"
     assert Path(done.order.log).parent.parent == folder
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700
-    assert done.order.argv == ("claude", "--resume", load(done.order.log).id, done.resume.note)
+    assert done.order.argv == ("claude", "--resume", done.order.log, done.resume.note)
