@@ -218,6 +218,37 @@ def _mangled(value: Any, chance: random.Random) -> Any:
     return value
 
 
+def test_marks_of_a_programs_own_among_the_messages_are_no_messages(tmp_path: Path) -> None:
+    thought = [{"type": "think", "think": "hm"}, {"type": "text", "text": "Ho"}]
+    lines = [
+        line({"role": "_system_prompt", "content": "Be brief."}),
+        line({"role": "_checkpoint", "id": 0}), line({"role": "user", "content": "Hi"}),
+        line({"role": "_usage", "token_count": 12}), line({"role": "_checkpoint", "id": 1}),
+        line({"role": "assistant", "content": thought}),
+        line({"role": "_usage", "token_count": 15}),
+    ]  # fmt: skip
+    read = session(tmp_path, *lines)
+    assert [(shown_type(m), m.text) for m in read.messages] == [
+        ("system", "Be brief."),
+        ("user", "Hi"),
+        ("reasoning", "hm"),
+        ("assistant", "Ho"),
+    ]
+    assert [e.kind for e in read.events] == ["checkpoint", "usage", "checkpoint", "usage"]
+    assert (read.status, read.ok) == ("complete", None)
+
+
+@pytest.mark.parametrize(
+    ("name", "id"), [("messages.jsonl", "s-1"), ("context.jsonl", "s-1"), ("talk.jsonl", "talk")]
+)
+def test_a_log_that_has_the_name_of_all_goes_by_its_folder(
+    tmp_path: Path, name: str, id: str
+) -> None:
+    (tmp_path / "s-1").mkdir()
+    path = build.log(tmp_path / "s-1" / name, [chat("user", "Hi")])
+    assert load(path).id == glance(str(path)).id == id
+
+
 @pytest.mark.skipif(not CASES, reason="SESSIONLOG_CASES names no folder of sample logs")
 def test_the_sample_chats_give_the_right_reading() -> None:
     for path in Path(CASES, "chat").glob("*.jsonl"):
