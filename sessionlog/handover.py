@@ -16,7 +16,7 @@ from sessionlog.carry import carry, carry_to, composer_of
 from sessionlog.earlier import until
 from sessionlog.errors import DamagedLog, NotPossible
 from sessionlog.forks import apply_fork
-from sessionlog.formats.base import Birth, Keeper
+from sessionlog.formats.base import Birth, Keeper, Modelled
 from sessionlog.formats.table import named
 from sessionlog.listing import glance
 from sessionlog.paths import private_folder, runs_folder
@@ -129,7 +129,7 @@ def _plain_log(
     session: Session, plan: Resume, conversation: Plain, told: str, environ: Mapping[str, str]
 ) -> Path:
     form = form_named(plan.format)
-    model = form.actor.model(environ) if isinstance(form.actor, Keeper) else ""
+    model = form.actor.model(environ) if isinstance(form.actor, Modelled) else ""
     birth = Birth(
         plan.id, session.id, plan.at, stamp(plan.now.timestamp()), told, plan.cwd, session.title,
         session.path, model,

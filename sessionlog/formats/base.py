@@ -186,7 +186,7 @@ class Birth(NamedTuple):
     source: str = ""
     """Path of the log it is made from."""
     model: str = ""
-    """Of a composed log: what the agent's own sessions go to, as provider/model; "": not known."""
+    """Of a composed log: who answers, as the agent names it (`Modelled`); "": not known."""
 
 
 class Said(NamedTuple):
@@ -259,6 +259,11 @@ class Keeper(Protocol):
 
     def kept(self, id: str, environ: Mapping[str, str]) -> str:
         """Path of the session with this id, once the agent has it."""
+
+
+@runtime_checkable
+class Modelled(Protocol):
+    """An actor whose new logs have to name who answers, as the agent is set to."""
 
     def model(self, environ: Mapping[str, str]) -> str:
         """What the agent's sessions go to, as `Birth.model`: it asks the log that it is given, and

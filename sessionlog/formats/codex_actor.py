@@ -58,7 +58,12 @@ class CodexActor:
 
     def compose(self, said: Iterable[Said], birth: Birth) -> Iterator[bytes]:
         """A session of these messages."""
-        return composed(said, birth, provider(os.environ))
+        return composed(said, birth)
+
+    def model(self, environ: Mapping[str, str]) -> str:
+        """The model provider that the client is set to: its screen opens no log without one, and
+        it goes on with none that names another."""
+        return provider(environ)
 
     def home(
         self, workdir: str, now: datetime, environ: Mapping[str, str],

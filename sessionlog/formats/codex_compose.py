@@ -11,15 +11,15 @@ from typing import Any
 
 from sessionlog.formats.base import Birth, Said
 from sessionlog.formats.codex_lines import ORIGINATOR, VERSION, envelope, numbered, said
-from sessionlog.formats.codex_place import id_of, made
+from sessionlog.formats.codex_place import PROVIDER, id_of, made
 
 
-def composed(messages: Iterable[Said], birth: Birth, provider: str) -> Iterator[bytes]:
-    """The lines of a log that holds these messages, then `birth.told`; `provider` is the model
+def composed(messages: Iterable[Said], birth: Birth) -> Iterator[bytes]:
+    """The lines of a log that holds these messages, then `birth.told`; `birth.model` is the model
     provider that will answer."""
     id = id_of(birth.id, birth.parent)
     told = [Said("user", birth.told, birth.time)] if birth.told else []
-    lines = _lines([*messages, *told], id, birth, provider)
+    lines = _lines([*messages, *told], id, birth)
     for ordinal, (kind, payload, at) in enumerate(lines):
         yield numbered(envelope(kind, payload, at or birth.time), ordinal)
 
@@ -28,8 +28,8 @@ _Line = tuple[str, Mapping[str, Any], str]
 """Type, payload and time."""
 
 
-def _lines(messages: list[Said], id: str, birth: Birth, provider: str) -> Iterator[_Line]:
-    yield "session_meta", {**_meta(id, birth), "model_provider": provider}, birth.time
+def _lines(messages: list[Said], id: str, birth: Birth) -> Iterator[_Line]:
+    yield "session_meta", _meta(id, birth), birth.time
     turn, last = "", ""
     for n, message in enumerate(messages):
         if message.role == "user":
@@ -56,6 +56,7 @@ def _meta(id: str, birth: Birth) -> dict[str, Any]:
         "session_id": id, "id": id, "timestamp": birth.time, "cwd": birth.workdir or "/",
         "originator": ORIGINATOR, "cli_version": VERSION, "source": "cli", "thread_source": "user",
         "history_mode": "paginated", "resumed_from": birth.parent,
+        "model_provider": birth.model or PROVIDER,
     }  # fmt: skip
 
 

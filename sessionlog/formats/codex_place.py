@@ -20,7 +20,7 @@ from sessionlog.paths import agent_folders
 UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 ARCHIVED = "archived_sessions"
 """The folder beside `sessions`, flat."""
-_PROVIDER = "openai"
+PROVIDER = "openai"
 _MILLISECONDS = (1 << 48) - 1
 
 
@@ -56,8 +56,8 @@ def provider(environ: Mapping[str, str]) -> str:
         profile = config.get("profiles", {}).get(config.get("profile"), {})
         found = profile.get("model_provider") or config.get("model_provider")
     except (OSError, ValueError, AttributeError, TypeError):
-        return _PROVIDER
-    return found if isinstance(found, str) else _PROVIDER
+        return PROVIDER
+    return found if isinstance(found, str) else PROVIDER
 
 
 def id_of(name: str, seed: str) -> str:

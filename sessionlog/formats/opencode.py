@@ -76,7 +76,7 @@ class OpenCode:
         if not isinstance(info, dict):
             return [other_record("line", value, span)]
         if "role" not in info and "parts" not in value:
-            if info.get("type") in TYPES:
+            if text_of(info.get("type")) in TYPES:
                 return v2_records(info, span)
             return _session(info, span)
         return _message(info, value, span)

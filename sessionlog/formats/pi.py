@@ -123,6 +123,8 @@ class Pi:
             return decoded_bits(self, data)
         if found[1] in _FAST_QUIET:
             return 0
+        if found[1] != b"message":
+            return decoded_bits(self, data)
         if data.startswith(b'"message":{"role":"toolResult",', found.end()):
             fine = _FAST_FINE.search(data, max(found.end(), len(data) - _END))
             return LOUD | 1 if fine else decoded_bits(self, data)

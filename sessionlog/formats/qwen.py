@@ -79,6 +79,8 @@ class Qwen:
         found = _FAST.match(data)
         if found is None or not data.endswith(b"}") or b"\0" in data:
             return decoded_bits(self, data)
+        if b'"type":"system"' not in found[0]:
+            return decoded_bits(self, data)
         if found[1] in _FAST_QUIET or _FAST_EVENT.match(data, found.end()):
             return 0
         return decoded_bits(self, data)
