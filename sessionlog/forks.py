@@ -9,10 +9,12 @@ record is never taken: a fork is a run to go on with. A fork may be taken from a
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
 from sessionlog import newlog, survey
+from sessionlog.errors import NotPossible
 from sessionlog.plan import Fork, Mend
 from sessionlog.reader import refusal
 from sessionlog.session import Session
@@ -31,6 +33,18 @@ def plan_fork(
     survey.actor_of(survey.form_named(session.format), session.path, "forked")
     found = survey.of_session(session, at, Mend(repair, endings=False))
     return _plan(found, now, taken)
+
+
+def plan_copy(
+    session: Session, *, now: datetime | None = None, taken: survey.Taken = os.path.lexists
+) -> Fork:
+    """Think a fork of the whole log through: what stands behind the last message counts, too (a
+    reset, a step back to an earlier branch), but for a result record. Raises as `plan_fork`."""
+    survey.actor_of(survey.form_named(session.format), session.path, "forked")
+    if not session.history:
+        raise NotPossible(f"{session.path}: nothing was said in it; nothing to go on with")
+    found = survey.of_session(session, None, Mend(endings=False))
+    return _plan(replace(found, at=len(session.history)), now, taken)
 
 
 def fork(

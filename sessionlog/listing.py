@@ -8,6 +8,7 @@ evidence of a living writer, all at once.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING
 
@@ -37,6 +38,8 @@ _PASSED_OVER = (".blobs", "subagents", "node_modules", "tool-results")
 """Folders that hold no session of their own: a subagent's log is opened from its parent."""
 _STORED = (".json", ".jsonl.zst", ".traj", ".db")
 """Ends of names under which sessions are kept otherwise than as lines; what is inside decides."""
+_SIDE = re.compile(r"/tmp/[^/]+/chats/[^/]+\Z")
+"""Folders of one session's subagents (Gemini CLI)."""
 _PIECES = ("storage/message", "storage/part", "session/message", "session/part")
 """Folders that hold pieces of sessions (OpenCode's old tree)."""
 DEPTH = 8
@@ -107,7 +110,7 @@ def _walk(folder: str, depth: int) -> Iterator[str]:
         for item in found:
             name = item.name
             if item.is_dir(follow_symlinks=False):
-                if depth and name[0] != "." and not item.path.endswith(_PASSED_OVER + _PIECES):
+                if depth and name[0] != "." and not _is_passed_over(item.path):
                     deeper.append(item.path)
             elif name.endswith(".jsonl"):
                 yield item.path
@@ -115,6 +118,10 @@ def _walk(folder: str, depth: int) -> Iterator[str]:
                 yield from _stored(item.path)
     for path in deeper:
         yield from _walk(path, depth - 1)
+
+
+def _is_passed_over(folder: str) -> bool:
+    return folder.endswith(_PASSED_OVER + _PIECES) or _SIDE.search(folder) is not None
 
 
 def _stored(path: str) -> list[str]:
@@ -361,11 +368,22 @@ def _named(ref: str, paths: list[str]) -> str:
         heads = [path for path in paths if glance(path).id.startswith(stem)]
     if not heads:
         raise SessionNotFound(f"{ref}: no session of that id; `sessionlog list` shows all")
+    if len(heads) > 1 and (newest := _newest_of_one(heads)):
+        return newest
     if len(heads) > 1:
         some = ", ".join(heads[:4]) + (", …" if len(heads) > 4 else "")
         raise NotPossible(f"{ref}: {len(heads)} sessions answer to it: give a path, or more of the "
                           f"id ({some})")  # fmt: skip
     return heads[0]
+
+
+def _newest_of_one(paths: list[str]) -> str | None:
+    """Which log of one session is meant, where all are of one: agents that go on in a new file
+    leave the old one, or an empty one, beside it."""
+    entries = [glance(path, closely=False) for path in paths]
+    if len({(entry.id, entry.agent) for entry in entries}) > 1 or entries[0].status is None:
+        return None
+    return max(entries, key=lambda entry: (bool(entry.title), entry.updated, entry.bytes)).path
 
 
 def resolve(folder: str | os.PathLike[str], ref: str) -> Path:

@@ -110,7 +110,7 @@ def written(path: str, fd: int) -> os.stat_result:
 
 
 def there(path: str) -> bool:
-    """Is there anything under this path: a file, a folder, a session in a store?"""
+    """Is there anything under this path: a file, a folder, a place in a database?"""
     return os.path.lexists(path) or _within(path) is not None
 
 

@@ -9,8 +9,7 @@ from typing import NamedTuple
 from sessionlog.codec import MAX_DEPTH, peek
 from sessionlog.errors import NotALog, SessionLogError
 from sessionlog.figures import Stats
-from sessionlog.formats.base import Format
-from sessionlog.formats.claude_subagents import subagents_of
+from sessionlog.formats.base import Format, Nested
 from sessionlog.framing import Line
 from sessionlog.logfile import open_log
 from sessionlog.records import Entry, Record, Span, Status
@@ -50,7 +49,7 @@ def measure(
         done = _feed(fold, fd, tick, 0)
     finally:
         os.close(fd)
-    for path in subagents_of(entry.path) if form.name == "claude" else ():
+    for path in form.subagents(entry.path) if isinstance(form, Nested) else ():
         if done is not None:
             done = _beside(fold, path, tick, done)
     if done is None:

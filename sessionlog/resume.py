@@ -19,7 +19,7 @@ from sessionlog.agents import Agent, Way
 from sessionlog.carry import composer_of
 from sessionlog.carry import place as native_place
 from sessionlog.errors import LogInUse, NotPossible
-from sessionlog.forks import plan_fork
+from sessionlog.forks import plan_copy, plan_fork
 from sessionlog.formats.base import Composer, ReadOnly
 from sessionlog.logfile import stat_log
 from sessionlog.note import note_for
@@ -287,17 +287,18 @@ def _plan(
     if form_named(session.format).actor is None:
         return None  # such agents close their open calls themselves when they resume
     if appended:  # a copy, without the ending that a run to go on with cannot have
-        if not session.history:
-            raise NotPossible(f"{session.path}: nothing was said in it; nothing to go on with")
-        return plan_fork(session, _last_told(session), now=now)
+        last = _last_told(session)
+        return plan_fork(session, last, now=now) if last else plan_copy(session, now=now)
     plan = plan_repair(session, now=now)
     return plan if plan.needed else None
 
 
 def _last_told(session: Session) -> int:
-    """Number of the last message that the agent is told of: what was taken back stays behind."""
+    """Number of the last message that the agent is told of, where the log ends with others, which
+    were taken back; else 0."""
     told = (step.n for step in reversed(session.history) if not step.message.unsent)
-    return next(told, len(session.history))
+    last = next(told, 0)
+    return last if last != len(session.history) else 0
 
 
 def _missing(agent: Agent, screen: bool, cwd: str, environ: Mapping[str, str]) -> tuple[str, ...]:

@@ -12,37 +12,47 @@ import pytest
 ROOT = Path(__file__).parent.parent
 FLOORS = [
     "append commands conversation crew density dialects dialects.lines diffs displays errors "
-    "formats framing hit index keypress matching notice outflow pace plainshell records "
-    "seal secrets sieve spread steps supervise supervise.elsewhere supervise.linux supervise.order "
+    "formats framing hit index keypress matching notice outflow pace plainshell records seal "
+    "secrets sieve spread steps supervise supervise.elsewhere supervise.linux supervise.order "
     "terminal text through why why.errors why.prose",
-    "acts agent alarm answers branch codec errorline family figures formats.tokens pairing "
-    "paths query status stopline stores.base supervise.system usage",
-    "agentfile blobs formats.gemini_parts formats.gemini_subagents formats.issue stores.document formats.codex_place stores.zstd demo.script demo.work dialects.base formats.claude_life "
-    "formats.claude_subagents formats.ids formats.native_encode formats.parts gitfiles knowing masked relay "
-    "shellfiles splice stats_page stream supervise.birth supervise.tree telling why.failures",
-    "stores.gemini_fold formats.codex_files formats.codex_lines demo.night dialects.blocks dialects.plain dialects.table formats.base outcome "
-    "ended supervise.place supervise.runs uncommitted why.facts",
-    "edits formats.gemini_compose formats.gemini_items formats.gemini_lines formats.codex_compose formats.mini_commands formats.codex_renew life stores.codex_fork supervise.beside "
-    "formats.opencode_ids formats.opencode_lines formats.opencode_parts formats.opencode_shape "
-    "formats.opencode_usage stores.sqlite",
-    "formats.gemini_actor formats.opencode_copy formats.opencode_model formats.opencode_life formats.opencode_subagents "
-    "formats.opencode_v2 stores.opencode_export stores.opencode_tables stores.opencode_tree",
+    "acts agent alarm answers branch codec errorline family figures formats.tokens pairing paths "
+    "query status stopline stores.base supervise.system usage",
+    "agentfile blobs demo.script demo.work dialects.base formats.claude_life "
+    "formats.claude_subagents formats.codex_place formats.gemini_parts formats.gemini_subagents "
+    "formats.ids formats.issue formats.native_encode formats.parts gitfiles knowing masked relay "
+    "shellfiles splice stats_page stores.document stores.zstd stream supervise.birth "
+    "supervise.tree telling why.failures",
+    "demo.night dialects.blocks dialects.plain dialects.table ended formats.base "
+    "formats.codex_files formats.codex_lines outcome stores.gemini_fold supervise.place "
+    "supervise.runs uncommitted why.facts",
+    "edits formats.codex_compose formats.codex_renew formats.gemini_compose formats.gemini_items "
+    "formats.gemini_lines formats.mini_commands formats.opencode_ids formats.opencode_lines "
+    "formats.opencode_parts formats.opencode_shape formats.opencode_usage life stores.codex_fork "
+    "stores.sqlite supervise.beside",
+    "formats.gemini_actor formats.opencode_copy formats.opencode_life formats.opencode_model "
+    "formats.opencode_subagents formats.opencode_v2 stores.opencode_export stores.opencode_tables "
+    "stores.opencode_tree",
     "formats.gemini formats.opencode_actor",
-    "stores.gemini_glimpse formats.opencode",
+    "formats.opencode stores.gemini_glimpse",
     "stores.gemini_json stores.opencode_rows stores.trajectory",
     "stores.opencode_db",
     "formats.codex_actor stores.table writer",
     "logfile",
-    "compare contrast demo formats.agent_session_entries formats.swe_agent dialects.guess dialects.sse dialects.text filecalls "
-    "formats.chat_actor formats.claude_blocks formats.claude_compose formats.claude_links "
-    "formats.claude_usage formats.codex_exec formats.codex_head formats.codex_items "
-    "formats.links formats.native_actor formats.pi_entries formats.pi_usage formats.qwen_life formats.qwen_subagents formats.qwen_parts formats.qwen_usage needle plan recorder session "
-    "stats supervise.handle why.calls why.work window",
-    "dialects.answers formats.claude_actor formats.pi_actor formats.qwen_events note formats.agent_session_actor formats.mini_swe recording repository touched ways why.judge",
-    "dialects.anthropic_sse formats.agent_session dialects.claude_stream_json dialects.codex_exec_json "
-    "dialects.openai_sse facing formats.chat formats.claude_events formats.codex_events formats.qwen_ends formats.qwen_links "
-    "formats.native marks matcher numbering regions stale why.reading",
-    "finders formats.qwen_actor formats.claude_ends formats.claude_facts formats.codex_glimpse formats.pi shown why.answer",
+    "compare contrast demo dialects.guess dialects.sse dialects.text filecalls "
+    "formats.agent_session_entries formats.chat_actor formats.claude_blocks "
+    "formats.claude_compose formats.claude_links formats.claude_usage formats.codex_exec "
+    "formats.codex_head formats.codex_items formats.links formats.native_actor formats.pi_entries "
+    "formats.pi_usage formats.qwen_life formats.qwen_parts formats.qwen_subagents "
+    "formats.qwen_usage formats.swe_agent needle plan recorder session stats supervise.handle "
+    "why.calls why.work window",
+    "dialects.answers formats.agent_session_actor formats.claude_actor formats.mini_swe "
+    "formats.pi_actor formats.qwen_events note recording repository touched ways why.judge",
+    "dialects.anthropic_sse dialects.claude_stream_json dialects.codex_exec_json "
+    "dialects.openai_sse facing formats.agent_session formats.chat formats.claude_events "
+    "formats.codex_events formats.native formats.qwen_ends formats.qwen_links marks matcher "
+    "numbering regions stale why.reading",
+    "finders formats.claude_ends formats.claude_facts formats.codex_glimpse formats.pi "
+    "formats.qwen_actor shown why.answer",
     "formats.claude_glimpse formats.claude_stream",
     "formats.claude formats.codex formats.qwen stretched why.said",
     "formats.table",
@@ -56,10 +66,10 @@ FLOORS = [
     "handover",
     "commands.common supervise.output",
     "commands.rows supervise.run supervise.tape",
-    "commands.agents commands.check commands.compare commands.demo commands.follow "
-    "commands.fork commands.list commands.record commands.repair commands.replay "
-    "commands.resume commands.search commands.show commands.stale commands.stats "
-    "commands.stop commands.why supervise.guard",
+    "commands.agents commands.check commands.compare commands.demo commands.follow commands.fork "
+    "commands.list commands.record commands.repair commands.replay commands.resume "
+    "commands.search commands.show commands.stale commands.stats commands.stop commands.why "
+    "supervise.guard",
     "cli",
     "__main__",
 ]

@@ -109,7 +109,7 @@ def diffs_of(row: Row, read: Read) -> list[FileDiff]:
 
 
 def _structured(answer: Record, read: Read) -> Any:
-    """The client's own result: Claude Code's toolUseResult, pi's details."""
+    """The client's own result: Claude Code's toolUseResult, pi's details, Gemini's display."""
     try:
         line = codec.loads(read(answer.span))
     except ValueError:
@@ -118,7 +118,9 @@ def _structured(answer: Record, read: Read) -> Any:
         return None
     message = line.get("message")
     details = message.get("details") if isinstance(message, dict) else None
-    return line.get("toolUseResult") or details
+    half = answer.payload.activity if isinstance(answer.payload, Message) else None
+    read_in = half.extra.get("details") if half is not None else None
+    return line.get("toolUseResult") or details or read_in
 
 
 def _answer(message: Message, bad: bool, columns: int, expanded: bool) -> Iterator[Line]:

@@ -31,6 +31,20 @@ def planned(folder: Path, *lines: bytes, at: int | None = None, **more: str) -> 
     return plan_resume(load(path), at, now=NOW, environ={"HOME": str(folder)}, **more)
 
 
+def test_a_step_back_behind_the_last_message_goes_over_too(tmp_path: Path) -> None:
+    back = build.pi_entry("label", "a9", "a2", 9, targetId="a2", label="from here")
+    path = build.log(tmp_path / build.PI_FILE, [
+        build.pi_head(), build.pi_user("Begin.", "a1", None),
+        build.pi_said("First.", id="a2", parent="a1"), build.pi_user("Wrong way.", "a3", "a2"),
+        build.pi_said("Lost.", id="a4", parent="a3"), back,
+    ])  # fmt: skip
+    session = load(path)
+    assert [message.text for message in session.context] == ["Begin.", "First."]
+    plan = plan_resume(session, now=NOW, environ={"HOME": str(tmp_path)})
+    assert isinstance(plan.plan, Fork)
+    assert load(apply_fork(plan.plan)).context == session.context
+
+
 def test_what_the_agent_cannot_be_told_by_its_command_is_said_in_a_new_log(tmp_path: Path) -> None:
     plan = planned(tmp_path, *build.healthy())
     log = str(tmp_path / "20261130-220010.jsonl")
