@@ -24,7 +24,7 @@ from sessionlog.errors import Unreadable
 from sessionlog.formats.base import Format, other_record
 from sessionlog.framing import Line, split, starts_of
 from sessionlog.logfile import open_log, stat_log
-from sessionlog.records import Damage, Record, Span
+from sessionlog.records import Damage, Message, Record, Span
 from sessionlog.seal import sealed
 
 CHUNK = 64 * 1024
@@ -35,6 +35,8 @@ HEAD = 64 * 1024
 """Bytes of a long line that are decoded."""
 FAR = 256 << 20
 """How far the end of a line is looked for; a longer line is one of unknown length."""
+_AHEAD = 16
+"""Chunks in which the first message is looked for, to tell a subagent's log from others."""
 _BLOCK = 1 << 20
 
 
@@ -222,6 +224,7 @@ class Log:
         self._mtime = found.st_mtime_ns
         self._seal = sealed(self.strip.read, self.strip.size)
         self._line = self._start_of_last_line(self.strip.size, 0)
+        self._alone: bool | None = None
         self._forget(0)
 
     def close(self) -> None:
@@ -338,6 +341,21 @@ class Log:
 
     def _decoded(self, number: int) -> tuple[Chunk, int]:
         """The chunk, and the checksum of its bytes."""
+        chunk, total = self._as_it_stands(number)
+        if _side(chunk) and self._is_subagents():
+            chunk = chunk._replace(records=tuple(map(_own, chunk.records)))
+        return chunk, total
+
+    def _is_subagents(self) -> bool:
+        """Is the log a subagent's own, as far as both of its ends tell? Seen by itself, that is a
+        run like any other."""
+        if self._alone is None:
+            chunks = (self._as_it_stands(n)[0] for n in range(min(self.chunks, _AHEAD)))
+            head = next((side for c in chunks if (side := _side(c)) is not None), None)
+            self._alone = bool(head) and _side(self._as_it_stands(self.chunks - 1)[0]) is not False
+        return self._alone
+
+    def _as_it_stands(self, number: int) -> tuple[Chunk, int]:
         records: list[Record] = []
         damages: list[Damage] = []
         found = self.strip.lines(number)
@@ -355,6 +373,18 @@ class Log:
             end += long.ended if long else found.data.endswith(b"\n")
         chunk = Chunk(number, found.starts, end, tuple(records), tuple(damages))
         return chunk, crc32(found.data)
+
+
+def _side(chunk: Chunk) -> bool | None:
+    """Are all of its messages a subagent's? None: it has none."""
+    said = [r.payload for r in chunk.records if isinstance(r.payload, Message)]
+    return all(message.sidechain for message in said) if said else None
+
+
+def _own(record: Record) -> Record:
+    if isinstance(record.payload, Message) and record.payload.sidechain:
+        return record._replace(payload=record.payload._replace(sidechain=""))
+    return record
 
 
 def long_records(form: Format, line: Line, length: int) -> list[Record]:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime
-from itertools import islice, pairwise
+from itertools import pairwise
 from typing import NamedTuple
 
 from sessionlog.life import Witness
@@ -33,8 +33,6 @@ TAIL = 8 << 20
 """Bytes of the end of a longer one that are decoded."""
 _HEAD = 16
 """Chunks in which the task and the first prompt are looked for."""
-_FEW = 64
-"""Records by which a subagent's own log is told from others."""
 _LOOKED = 100
 """Stretches of a long log that are looked at for silences."""
 
@@ -145,7 +143,6 @@ def _read(
     log: Log, reading: Reading, chunks: Iterable[int], lines: int, progress: Progress
 ) -> None:
     """Take the records and damages of these chunks; `lines` stand before the first of them."""
-    own = _is_subagent(log)
     for number in chunks:
         progress(number * CHUNK, log.size)
         chunk = log.chunk(number)
@@ -156,7 +153,7 @@ def _read(
                 reading.damage(damage._replace(span=_placed(chunk, damage.span, lines)))
                 damage = next(lost, None)
             record = record._replace(span=_placed(chunk, record.span, lines))
-            reading.take(_as_own(record) if own else record)
+            reading.take(record)
         while damage is not None:
             reading.damage(damage._replace(span=_placed(chunk, damage.span, lines)))
             damage = next(lost, None)
@@ -166,19 +163,6 @@ def _read(
 def _placed(chunk: Chunk, span: Span, lines: int) -> Span:
     """The span with its line, which a window of a log does not know."""
     return span._replace(line=lines + chunk.line_of(span.offset) + 1)
-
-
-def _is_subagent(log: Log) -> bool:
-    """A subagent's own log is all side chain: seen by itself, it is a run like any other."""
-    said = [r.payload for r in islice(_oldest_first(log), _FEW) if isinstance(r.payload, Message)]
-    return bool(said) and all(message.sidechain for message in said)
-
-
-def _as_own(record: Record) -> Record:
-    payload = record.payload
-    if isinstance(payload, Message):
-        return record._replace(payload=payload._replace(sidechain=""))
-    return record
 
 
 def _gaps(log: Log, marks: Marks) -> tuple[Gap, ...]:
