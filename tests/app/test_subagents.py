@@ -22,7 +22,8 @@ def night(folder: Path) -> Path:
     inside = folder / build.CLAUDE_ID / "subagents"
     side = {"isSidechain": True, "agentId": "a1"}
     build.log(inside / "agent-a1.jsonl", [
-        build.claude_user("Count them.", 3, **side), build.claude_said("I counted two.", seconds=4, **side),
+        build.claude_user("Count them.", 3, **side),
+        build.claude_said("I counted two.", seconds=4, **side),
     ])  # fmt: skip
     return log
 
