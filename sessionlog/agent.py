@@ -64,8 +64,9 @@ def fill(agent: Agent, values: Mapping[str, str], screen: bool = True) -> tuple[
 
     Paths become absolute, because the agent runs elsewhere. An argument that begins with a prompt
     that begins with "-" gets a space in front: nobody's options begin with one, and no model
-    minds. So does a prompt that begins with "@": pi 0.73 takes it for the name of a file (its
-    cli/args.js). An argument that is nothing but an empty prompt is left out. Raises NotPossible
+    minds. So does a prompt that begins with "@", which pi 0.73 takes for the name of a file (its
+    cli/args.js), or with "/", which claude and qwen take for a command of their own and tell the
+    model nothing. An argument that is nothing but an empty prompt is left out. Raises NotPossible
     for an id that a program would take for an option (unless the template has "--" before it, or
     the id's place is behind other text: ``--resume={id}``), for a value that is missing, and for
     what no argument can hold: a NUL, a text that has no bytes, more than `LONGEST` bytes.
@@ -86,7 +87,7 @@ def _filled(agent: Agent, template: tuple[str, ...], values: Mapping[str, str]) 
             continue
         if made.startswith("-") and argument.startswith("{") and "--" not in template[:at]:
             made = _no_option(agent, argument, made)
-        if made.startswith("@") and argument == "{prompt}":
+        if made.startswith(("@", "/")) and argument == "{prompt}":
             made = f" {made}"
         filled.append(made)
         _check(agent, argument, made)

@@ -15,10 +15,22 @@ from math import isnan, nan
 from typing import NamedTuple
 
 from sessionlog import codec
-from sessionlog.formats.base import COUNT, LOUD, RESET, TROUBLE, USER, Format, Tree, bits_of
+from sessionlog.branch import Stretch
+from sessionlog.formats.base import (
+    COUNT,
+    LOUD,
+    RESET,
+    TROUBLE,
+    USER,
+    Format,
+    Rewound,
+    Tree,
+    bits_of,
+)
 from sessionlog.framing import Line
 from sessionlog.records import Kind, Record
-from sessionlog.ways import Stretch, Ways
+from sessionlog.rewinds import Rewinds
+from sessionlog.ways import Ways
 from sessionlog.window import CHUNK, Strip, long_records
 
 SLICE = 0.003
@@ -62,7 +74,7 @@ class Marks:
         """Of the first record with a time; NaN: none of the first lines has one."""
         self.resets = array("Q")
         """Byte offsets of the lines that hold a reset."""
-        self._ways = Ways(form) if isinstance(form, Tree) else None
+        self._ways = _ways(form)
         self._size = 0
 
     def __len__(self) -> int:
@@ -98,7 +110,8 @@ class Marks:
 
     @property
     def left(self) -> list[Stretch]:
-        """The byte stretches that a record with an older parent leaves, in file order of those."""
+        """The byte stretches that a record with an older parent leaves, or takes back, in file
+        order of those."""
         return self._ways.left if self._ways else []
 
     def chunk_of_line(self, line: int) -> int | None:
@@ -231,6 +244,12 @@ class Marks:
         records = [r for value, span in parsed.objects for r in self.form.decode(value, span)]
         bits, count = _told(records)
         return bits | (TROUBLE | LOUD if parsed.damages else 0), count
+
+
+def _ways(form: Format) -> Ways | Rewinds | None:
+    if isinstance(form, Tree):
+        return Ways(form)
+    return Rewinds(form, form.may_go_back) if isinstance(form, Rewound) else None
 
 
 def _line(data: bytes, offset: int) -> Line:

@@ -6,6 +6,7 @@ calls were interrupted, so that nothing is repeated blindly.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 
@@ -18,6 +19,7 @@ from sessionlog.text import clip, one_line
 
 _SAID = 120
 """Columns of a call's telling argument in the note."""
+_MENTION = re.compile(r"@(?=\S)")
 _CALLS = 20
 """Calls that are listed; further ones are counted."""
 
@@ -28,7 +30,8 @@ def note_for(
 ) -> str:  # fmt: skip
     """The note. `at`: the message that a fork was asked for at; None: the whole run goes over.
     `files`: lines about the files that changed. `other`: who held the session, in words, where it
-    goes over as plain messages. Masked: it goes into a command line."""
+    goes over as plain messages. Masked: it goes into a command line. What a log says cannot name a
+    file in it: see `_no_mention`."""
     lines = [_opening(session, plan, at, now)]
     if other:
         lines.append(
@@ -47,7 +50,14 @@ def note_for(
             "In flight when the run stopped, and not in the conversation; check before repeating:",
             (_call(c.tool, c.arguments) for c in session.in_flight if c.n is None),
         )
-    return mask("\n".join(lines))
+    return _no_mention(mask("\n".join(lines)))
+
+
+def _no_mention(text: str) -> str:
+    """Clients read in the file that stands behind an "@" in a prompt (seen with claude 2.1, gemini
+    0.61 and qwen 0.24, outside the working directory too): a command or a file name out of a log
+    must not do that."""
+    return _MENTION.sub("@ ", text)
 
 
 def _last_time(session: Session, plan: Fork | Repair | None, at: int | None) -> datetime | None:

@@ -43,6 +43,9 @@ from sessionlog.records import (
 INTERRUPTED = "Interrupted by the user."
 """What a closing line answers an open call with."""
 
+BACK = "taken back"
+"""What was taken back stays as it stands, like a subagent's run: nobody is told of it."""
+
 _Held = tuple[int, Record, Message]
 """Number, record and message."""
 _NAMELESS = "a call with neither id nor name, which nothing can answer"
@@ -178,6 +181,8 @@ class Mend:
     """Is a result record kept? A fork is a run to go on with, so it has none."""
     answers: Callable[[OpenCall], bool] = lambda call: True
     """Can a line of the log's format answer the call? (`Actor.answers`)"""
+    is_back: Callable[[int], bool] = lambda offset: False
+    """Does a later prompt take back what stands there? (`branch.within`)"""
     n: int = 0
     """Messages so far."""
     end: int = 0
@@ -203,6 +208,8 @@ class Mend:
                 self.n += 1
                 if payload.images:
                     self._blobs |= _digests(payload)
+                if not payload.sidechain and self.is_back(span.offset):
+                    payload = payload._replace(sidechain=BACK)
                 held.append((self.n, record, payload))
             elif isinstance(payload, Reset):
                 self._over()

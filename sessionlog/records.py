@@ -229,6 +229,10 @@ class Record(NamedTuple):
     parent: str | None = None
     """`key` of the record that this one follows, in logs that are trees: the branch of the last
     record is the conversation. "" for a root; None: it follows the record before it."""
+    goes_on: str | None = None
+    """`key` of the record that a prompt goes on from, in trees that are read in file order: where
+    more was said since, that was taken back. "" for the start of the log, and on an answer that
+    follows nothing; None: it begins no turn."""
 
     @property
     def time(self) -> datetime | None:

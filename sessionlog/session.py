@@ -48,12 +48,15 @@ class Numbered(NamedTuple):
     left."""
     pair: int | None = None
     """Number of the other half of the call."""
+    taken_back: bool = False
+    """Did a later prompt go on from before it? Nobody waits for such a call's result."""
 
     @property
     def open(self) -> bool:
         """A call without a result."""
-        message = self.message
-        return self.pair is None and shown_type(message) == "call" and not message.unsent
+        is_call = shown_type(self.message) == "call"
+        told = not self.message.unsent and not self.taken_back
+        return self.pair is None and is_call and told
 
 
 @dataclass(frozen=True)
@@ -134,6 +137,7 @@ class Session:
             for step in self.history
             if step.pair is None
             and not step.message.sidechain
+            and not step.taken_back
             and (activity := step.message.activity)
             and activity.kind == "response"
         )
@@ -237,6 +241,7 @@ def _history(
     `left`: indices of the records on branches that were left.
     """
     held: list[tuple[Record, Message]] = []
+    back: set[int] = set()
     context: list[int | Message] = []  # indices into held, or messages that a reset brought
     # a summary on a reset's own line, or right behind it, stands before what the reset keeps
     line, lead, fresh = -1, 0, False
@@ -250,6 +255,8 @@ def _history(
                     lead += 1
                 else:
                     context.append(len(held))
+            if i in left and record.parent is None:
+                back.add(len(held))
             held.append((record, payload))
         elif isinstance(payload, Reset) and i not in left:
             context = _after_reset(payload, context, held, _kept(payload, records, i))
@@ -257,7 +264,7 @@ def _history(
     pairs = _pairs([message for _, message in held])
     inside = {item for item in context if isinstance(item, int)}
     history = tuple(
-        Numbered(i + 1, record, message, i in inside, pairs.get(i + 1))
+        Numbered(i + 1, record, message, i in inside, pairs.get(i + 1), i in back)
         for i, (record, message) in enumerate(held)
     )
     return history, tuple(held[i][1] if isinstance(i, int) else i for i in context)

@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import os
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
+from sessionlog import rewinds
+from sessionlog.branch import Stretch, turns_of, within
 from sessionlog.errors import NotPossible
 from sessionlog.formats.base import Actor, Format, ReadOnly
 from sessionlog.formats.table import named
@@ -18,7 +20,7 @@ from sessionlog.framing import Line
 from sessionlog.logfile import open_log
 from sessionlog.plan import Edits, Mend, units
 from sessionlog.reader import living
-from sessionlog.records import Damage, Record
+from sessionlog.records import Damage, Message, Record
 from sessionlog.session import Session
 from sessionlog.source import decode, format_of, lines_of
 
@@ -46,6 +48,8 @@ def of_session(session: Session, at: int | None, mend: Mend) -> Survey:
     form = form_named(session.format)
     if form.actor is not None:
         mend.answers = form.actor.answers
+    turns = turns_of(session.records, session.damages)
+    mend.is_back = _taken_back(turns, at, lambda: session.records)
     taken = _take(units(session.records), at, mend)
     _check(session.path, at, mend)
     spans = [session.records[-1].span] if session.records else []
@@ -60,13 +64,16 @@ def of_session(session: Session, at: int | None, mend: Mend) -> Survey:
 
 
 def of_file(path: str | os.PathLike[str], at: int | None, mend: Mend) -> Survey:
-    """Survey a log on disk, up to message `at` (None: all of it). One pass, bounded memory."""
+    """Survey a log on disk, up to message `at` (None: all of it). Bounded memory; one pass, and
+    another raw one where prompts tell what they go on from."""
     name = os.fspath(path)
     fd = open_log(name)
     try:
         form = format_of(name, fd)
         if form.actor is not None:
             mend.answers = form.actor.answers
+        turns = rewinds.turns_of(form, fd)
+        mend.is_back = _taken_back(turns, at, lambda: _Walk(form, lines_of(fd)))
         walk = _Walk(form, lines_of(fd))
         end = _take(units(walk), at, mend)
         _check(name, at, mend)
@@ -130,6 +137,27 @@ def form_named(name: str) -> Format:
 def moment_now(now: datetime | None) -> datetime:
     """The caller's clock, or this machine's."""
     return now or datetime.now(UTC)
+
+
+def _taken_back(
+    turns: Sequence[Stretch], at: int | None, records: Callable[[], Iterable[Record]]
+) -> Callable[[int], bool]:
+    """Is a byte in what a prompt takes back that stands before the end of message `at`?"""
+    if at is not None and turns:
+        end = _line_of(at, records())
+        turns = [turn for turn in turns if turn[1] <= end]
+    return within(turns)
+
+
+def _line_of(at: int, records: Iterable[Record]) -> int:
+    """Where the line begins that holds message `at`; the last one, if there is none."""
+    n = end = 0
+    for record in records:
+        end = record.span.offset
+        n += isinstance(record.payload, Message)
+        if n >= at:
+            break
+    return end
 
 
 def _take(found: Iterable[tuple[Record, ...]], at: int | None, mend: Mend) -> int:

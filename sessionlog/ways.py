@@ -10,11 +10,10 @@ from __future__ import annotations
 from bisect import bisect_left
 
 from sessionlog import window
+from sessionlog.branch import Stretch
 from sessionlog.formats.base import Tree
 from sessionlog.window import CHUNK, Strip
 
-Stretch = tuple[int, int]
-"""Byte offsets, the end not included."""
 _FAR = 20_000
 """Chunks of a log that are looked through for parents, over all; then turns are not followed."""
 

@@ -40,13 +40,13 @@ FLOORS = [
     "logfile",
     "compare contrast demo dialects.guess dialects.sse dialects.text filecalls "
     "formats.agent_session_entries formats.chat_actor formats.claude_blocks "
-    "formats.claude_compose formats.claude_links formats.claude_usage formats.codex_exec "
-    "formats.codex_head formats.codex_items formats.links formats.native_actor formats.pi_entries "
-    "formats.pi_usage formats.qwen_life formats.qwen_parts formats.qwen_subagents "
-    "formats.qwen_usage formats.swe_agent needle plan recorder session stats supervise.handle "
+    "formats.claude_compose formats.claude_links formats.claude_turns formats.claude_usage "
+    "formats.codex_exec formats.codex_head formats.codex_items formats.links "
+    "formats.native_actor formats.pi_entries formats.pi_usage formats.qwen_life "
+    "formats.qwen_parts formats.qwen_subagents formats.qwen_usage formats.swe_agent needle plan recorder session stats supervise.handle "
     "why.calls why.work window",
     "dialects.answers formats.agent_session_actor formats.claude_actor formats.mini_swe "
-    "formats.pi_actor formats.qwen_events note recording repository touched ways why.judge",
+    "formats.pi_actor formats.qwen_events note recording repository rewinds touched ways why.judge",
     "dialects.anthropic_sse dialects.claude_stream_json dialects.codex_exec_json "
     "dialects.openai_sse facing formats.agent_session formats.chat formats.claude_events "
     "formats.codex_events formats.native formats.qwen_ends formats.qwen_links marks matcher "

@@ -1,8 +1,8 @@
 """What of a log the agent would still know: which rows stand behind a reset. Pure over a Log.
 
 A reset takes all before it out of the context, but for what it says it keeps; a rollback takes
-the last turns. In a log that is a tree, going back to an earlier place takes what is left behind,
-and resets there count for nothing. Resets are few, so each is decoded when it is met; where the
+the last turns. Going back to an earlier place takes what is left behind, and resets there count
+for nothing. Resets are few, so each is decoded when it is met; where the
 log is not counted through yet, only the end of it is looked at.
 """
 
@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from sessionlog.branch import newest_first
 from sessionlog.marks import Marks
 from sessionlog.records import Message, Record, Reset
 from sessionlog.window import CHUNK, Log
@@ -32,7 +33,7 @@ class Contexts:
         """Byte offset of the last full reset; what is before it is history."""
         self._kept: tuple[int, int] | None = None
         self._marks = marks
-        self._undone = list(_left(marks))
+        self._undone = list(newest_first(marks.left))
         later: list[Record] = []
         for record in _newest_resets(log, marks):
             if any(_in(record.span.offset, stretch) for stretch in self._undone):
@@ -115,16 +116,6 @@ def _in(offset: int, stretch: tuple[int, int]) -> bool:
 
 def _is_unsent(record: Record) -> bool:
     return isinstance(record.payload, Message) and record.payload.unsent
-
-
-def _left(marks: Marks) -> Iterator[tuple[int, int]]:
-    """The stretches that turns to an earlier place left, newest first; what turned inside one of
-    them is left as a whole."""
-    limit = None
-    for start, turn in reversed(marks.left):
-        if limit is None or turn < limit:
-            yield start, turn
-            limit = start
 
 
 def _newest_resets(log: Log, marks: Marks) -> Iterator[Record]:

@@ -10,9 +10,9 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections import Counter, OrderedDict
 
+from sessionlog.branch import Stretch
 from sessionlog.marks import Marks
 from sessionlog.records import Message, Reset
-from sessionlog.ways import Stretch
 from sessionlog.window import CHUNK, Chunk, Log
 from tui import pairs
 from tui.contexts import Contexts

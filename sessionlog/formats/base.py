@@ -126,6 +126,15 @@ class Tree(Protocol):
 
 
 @runtime_checkable
+class Rewound(Protocol):
+    """A format that is read in file order, and whose prompts name the record that they go on from
+    (`Record.goes_on`): an earlier one takes back what was said since."""
+
+    def may_go_back(self, data: bytes) -> bool:
+        """Can a raw line be such a prompt? Fast; true for a few others."""
+
+
+@runtime_checkable
 class Nested(Protocol):
     """A format whose agent starts others, each with a log of its own."""
 

@@ -1,11 +1,12 @@
 """Claude Code: one log a session, a tree of records by uuid, read here in file order.
 
 Walking from the last record to the root loses parallel tool results and all that stands before a
-compaction, so the tree is for forks only. Anthropic documents the place of the logs and calls
-their format internal: this was seen from 1.0.98 to 2.1.332.
+compaction, so only prompts are asked what they follow: those tell what was taken back. Anthropic
+documents the place of the logs and calls their format internal: this was seen from 1.0.98 to
+2.1.332.
 
-`claude_blocks` has what was said, `claude_events` what the client notes beside it, and
-`claude_life` and `claude_subagents` the files that stand around a log.
+`claude_blocks` has what was said, `claude_turns` where it went back, `claude_events` what the
+client notes beside it, and `claude_life` and `claude_subagents` the files that stand around a log.
 """
 
 from __future__ import annotations
@@ -40,6 +41,7 @@ from sessionlog.formats.claude_events import (
 from sessionlog.formats.claude_facts import description_of
 from sessionlog.formats.claude_glimpse import row
 from sessionlog.formats.claude_subagents import started_by, subagents_of
+from sessionlog.formats.claude_turns import goes_on, may_go_back
 from sessionlog.formats.claude_usage import usage_of
 from sessionlog.records import Activity, Ending, Entry, Message, Record, Span, Usage
 
@@ -71,21 +73,11 @@ class Claude:
         )
 
     def decode(self, value: dict[str, Any], span: Span) -> list[Record]:
-        kind, at, key = (text_of(value.get(name)) for name in ("type", "timestamp", "uuid"))
-        if kind in ("user", "assistant") and isinstance(value.get("message"), dict):
-            records = records_of(value, span, at, key)
-            if value.get("isApiErrorMessage") is True:
-                return [api_error(value, _texts(records), span, at, key)]
-            return records
-        if kind == "progress":
-            return [progress(value, span, at, key)]
-        if kind == "attachment":
-            return _attached(value, span, at, key)
-        if kind in TITLES or kind in BOOKKEEPING:
-            return [bookkeeping(kind, value, span, at)]
-        if kind == "system":
-            return [system(value, span, at, key)]
-        return [other_record(kind or "record", value, span, at)]
+        records, back = _records(value, span), goes_on(value)
+        return records if back is None else [r._replace(goes_on=back) for r in records]
+
+    def may_go_back(self, data: bytes) -> bool:
+        return may_go_back(data)
 
     def describe(
         self, path: str, oldest_first: Iterable[Record], newest_first: Iterable[Record]
@@ -157,6 +149,24 @@ def _is_plain_answer(data: bytes) -> bool:
 def _is_plain_result(data: bytes, at: int) -> bool:
     """One result of a call that did not fail?"""
     return _FAST_RESULT.match(data, at) is not None and b'"toolUseResult":"' not in data
+
+
+def _records(value: dict[str, Any], span: Span) -> list[Record]:
+    kind, at, key = (text_of(value.get(name)) for name in ("type", "timestamp", "uuid"))
+    if kind in ("user", "assistant") and isinstance(value.get("message"), dict):
+        records = records_of(value, span, at, key)
+        if value.get("isApiErrorMessage") is True:
+            return [api_error(value, _texts(records), span, at, key)]
+        return records
+    if kind == "progress":
+        return [progress(value, span, at, key)]
+    if kind == "attachment":
+        return _attached(value, span, at, key)
+    if kind in TITLES or kind in BOOKKEEPING:
+        return [bookkeeping(kind, value, span, at)]
+    if kind == "system":
+        return [system(value, span, at, key)]
+    return [other_record(kind or "record", value, span, at)._replace(key=key)]
 
 
 def _is_own(value: Mapping[str, Any]) -> bool:

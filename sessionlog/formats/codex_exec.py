@@ -52,6 +52,7 @@ _CALLS = {
 _WHOLE = ("file_change", "web_search")
 """Calls that older versions print when they are over, and only then."""
 _BAD = ("failed", "declined")
+_OLD_TYPES = {"assistant_message": "agent_message"}
 _LOOK = 200
 """Records in which a name for the run is looked for, or what it was in the middle of."""
 
@@ -70,7 +71,7 @@ class CodexExec:
         kind = value.get("type")
         return (
             (kind == "thread.started" and isinstance(value.get("thread_id"), str))
-            or (kind in _ITEMS and isinstance(dict_of(value.get("item")).get("type"), str))
+            or (kind in _ITEMS and isinstance(_named(dict_of(value.get("item"))).get("type"), str))
             or kind in _TURNS
         )
 
@@ -80,7 +81,7 @@ class CodexExec:
             thread = text_of(value.get("thread_id"))
             return [Record(Kind.META, "", Meta(id=thread, extra=rest_of(value, "thread_id")), span)]
         if kind in _ITEMS and isinstance(value.get("item"), dict):
-            return _item(kind, value["item"], span)
+            return _item(kind, _named(value["item"]), span)
         if kind in _TURNS:
             return [_turn(kind, value, span)]
         if kind == "error":
@@ -147,6 +148,14 @@ def _turn(kind: str, value: Mapping[str, Any], span: Span) -> Record:
         return event_record(kind, span, quiet=False, text=words, ok=False, ends=True, extra=value)
     done = kind == "turn.completed"
     return event_record(kind, span, ok=True if done else None, ends=done, extra=value)
+
+
+def _named(item: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The item with its type, which was called `item_type` up to about 0.44."""
+    kind = item.get("item_type")
+    if "type" in item or not isinstance(kind, str):
+        return item
+    return {**rest_of(item, "item_type"), "type": _OLD_TYPES.get(kind, kind)}
 
 
 def _item(what: str, item: Mapping[str, Any], span: Span) -> list[Record]:

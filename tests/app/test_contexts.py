@@ -7,7 +7,10 @@ from pathlib import Path
 
 import build
 import pytest
+from claude_logs import wandering
 
+from sessionlog.formats.base import Format
+from sessionlog.formats.claude import Claude
 from sessionlog.formats.pi import Pi
 from sessionlog.marks import Marks
 from sessionlog.reader import load
@@ -17,9 +20,9 @@ from tui.timeline import Timeline
 CASES = os.environ.get("SESSIONLOG_CASES", "")
 
 
-def differing(path: Path) -> list[int]:
+def differing(path: Path, form: Format | None = None) -> list[int]:
     """Numbers of the messages of which rows and session say something else."""
-    log = Log(str(path), Pi())
+    log = Log(str(path), form or Pi())
     marks = Marks(log.form)
     marks.scan(log.strip, rest=lambda: None)
     made = Timeline(log, marks)
@@ -40,6 +43,15 @@ def test_rows_are_in_context_where_the_session_has_them(
     tmp_path: Path, seed: int, pad: int
 ) -> None:
     assert differing(build.log(tmp_path / build.PI_FILE, build.pi_tree(seed, pad=pad))) == []
+
+
+@pytest.mark.parametrize("pad", [0, 9_000])
+@pytest.mark.parametrize("seed", range(40))
+def test_rows_that_prompts_took_back_are_those_of_the_session(
+    tmp_path: Path, seed: int, pad: int
+) -> None:
+    path = build.log(tmp_path / build.CLAUDE_FILE, wandering(seed, pad=pad))
+    assert differing(path, Claude()) == []
 
 
 def test_a_turn_is_found_behind_long_lines_and_as_the_log_grows(tmp_path: Path) -> None:
@@ -66,3 +78,5 @@ def test_sample_logs_agree_too() -> None:
     for path in Path(CASES).rglob("*.jsonl"):
         if "pi" in path.parts:
             assert differing(path) == [], path
+        elif "claude" in path.parts:
+            assert differing(path, Claude()) == [], path

@@ -62,10 +62,11 @@ def test_a_prompt_that_begins_with_a_dash_gets_a_space_in_front() -> None:
     assert agents.fill(own("-p={prompt}"), values) == ("run", "-p=--help")
 
 
-def test_a_prompt_that_reads_as_the_name_of_a_file_gets_a_space_in_front() -> None:
-    values = {**VALUES, "prompt": "@all go on"}
-    assert agents.fill(own("{prompt}"), values) == ("run", " @all go on")
-    assert agents.fill(own("-p={prompt}"), values) == ("run", "-p=@all go on")
+def test_a_prompt_that_reads_as_a_file_or_a_command_gets_a_space_in_front() -> None:
+    for prompt in ("@all go on", "/clear now"):
+        values = {**VALUES, "prompt": prompt}
+        assert agents.fill(own("{prompt}"), values) == ("run", f" {prompt}")
+        assert agents.fill(own("-p={prompt}"), values) == ("run", f"-p={prompt}")
 
 
 def test_an_id_that_begins_with_a_dash_is_refused_where_it_would_be_an_option() -> None:

@@ -55,6 +55,13 @@ def test_a_run_reads_as_its_conversation_and_its_ending(tmp_path: Path) -> None:
     assert (row.agent, row.status, row.stop) == ("codex", "complete", "done")
 
 
+def test_items_are_read_under_their_older_names_too(tmp_path: Path) -> None:
+    said = {"id": "i0", "item_type": "assistant_message", "text": "Hello."}
+    old = build.line({"type": "item.completed", "item": said})
+    session = load(build.log(tmp_path / "run.jsonl", [BEGIN, old, DONE]))
+    assert [(shown_type(m), m.text) for m in session.messages] == [("assistant", "Hello.")]
+
+
 def test_a_killed_run_has_its_call_open(tmp_path: Path) -> None:
     read = session(tmp_path, BEGIN, TURN, ANSWER, *RUN, command("started", "item_3"))
     assert [call.call_id for call in read.open_calls] == ["item_3"]
