@@ -16,49 +16,92 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from sessionlog.records import Damage, Message, Record, Reset
+from sessionlog.repeats import again
+
+AHEAD = 64
+"""Lines that a record may stand before the one that it follows."""
 
 Stretch = tuple[int, int]
 """Byte offsets, the end not included."""
 
 
-def left_behind(records: Sequence[Record], damages: Iterable[Damage] = ()) -> frozenset[int]:
-    """Indices of the records that are on no way to the last one. O(records).
+def left_behind(
+    records: Sequence[Record], damages: Iterable[Damage] = (), twice: frozenset[int] | None = None
+) -> frozenset[int]:
+    """Indices of the records that are on no way to the last one, and of those that stand there a
+    second time: `twice`, where it is known. O(records).
 
     A client that reads whole lines does not see what stands on a damaged one: neither do ways.
     """
+    twice = again(records) if twice is None else twice
     if all(record.parent is None for record in records):
-        return taken_back(records, damages)
+        return taken_back(records, damages, twice) | twice
     unread = _unread(damages)
-    parents: dict[str, str] = {}
-    at = ""
-    for record in records:
-        if record.parent is not None and record.span.line not in unread:
-            at = record.key
-            parents[at] = record.parent
-    way: set[str] = set()
-    while at in parents and at not in way:
-        way.add(at)
-        at = parents[at]
-    return frozenset(
+    seen = (
+        record
+        for i, record in enumerate(records)
+        if record.parent is not None and record.span.line not in unread and i not in twice
+    )
+    way = _way(seen)
+    return twice | frozenset(
         i
         for i, record in enumerate(records)
         if record.parent is not None and (record.key not in way or record.span.line in unread)
     )
 
 
-def taken_back(records: Sequence[Record], damages: Iterable[Damage] = ()) -> frozenset[int]:
+def _way(records: Iterable[Record]) -> set[str]:
+    """Keys of the records from the last one to the root, of those that have a parent.
+
+    A line that stands a little before the one that it follows was put there by no client: it is
+    read as if it stood behind it.
+    """
+    parents: dict[str, str] = {}
+    early: dict[str, tuple[str, int]] = {}
+    """The record that follows one which did not come yet, and its line."""
+    onward: dict[str, str] = {}
+    """What follows a record that came late."""
+    at = ""
+    for record in records:
+        at, parent, line = record.key, record.parent or "", record.span.line
+        if at in early and at not in parents:
+            follower, place = early.pop(at)
+            if line - place <= AHEAD:
+                onward[at] = follower
+        if parent and parent not in parents and parent != at:
+            early[parent] = at, line
+        parents[at] = parent
+    while at in onward:
+        at = onward.pop(at)
+    way: set[str] = set()
+    while at in parents and at not in way:
+        way.add(at)
+        at = parents[at]
+    return way
+
+
+def taken_back(
+    records: Sequence[Record], damages: Iterable[Damage] = (), twice: frozenset[int] | None = None
+) -> frozenset[int]:
     """Indices of the records that a later prompt took back. O(records)."""
-    holds = within(turns_of(records, damages))
+    holds = within(turns_of(records, damages, twice))
     return frozenset(i for i, record in enumerate(records) if holds(record.span.offset))
 
 
-def turns_of(records: Sequence[Record], damages: Iterable[Damage] = ()) -> list[Stretch]:
+def turns_of(
+    records: Sequence[Record], damages: Iterable[Damage] = (), twice: frozenset[int] | None = None
+) -> list[Stretch]:
     """(where what was taken back begins, where the prompt stands) of each prompt that went back,
     in file order. O(records)."""
     if all(record.goes_on is None for record in records):
         return []
+    twice = again(records) if twice is None else twice
     unread = _unread(damages)
-    return _turns(record for record in records if record.span.line not in unread)
+    return _turns(
+        record
+        for i, record in enumerate(records)
+        if record.span.line not in unread and i not in twice
+    )
 
 
 def within(turns: Sequence[Stretch]) -> Callable[[int], bool]:

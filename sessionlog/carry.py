@@ -9,21 +9,22 @@ agent it goes as plain messages.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
-from datetime import datetime
+from collections.abc import Callable, Iterator, Sequence
+from datetime import datetime, timedelta
 from pathlib import Path
 
 from sessionlog import newlog
 from sessionlog.earlier import until
 from sessionlog.errors import NotPossible, SessionExists
-from sessionlog.formats.base import Birth, Composer, Fate, Format
+from sessionlog.formats.base import Birth, Composer, Fate, Format, Said
 from sessionlog.formats.native import Native
 from sessionlog.formats.native_actor import NativeActor
 from sessionlog.formats.native_encode import encode, stamp
 from sessionlog.framing import split
 from sessionlog.plain import Plain
-from sessionlog.plan import Mend, units
-from sessionlog.records import NOTHING, Message, Meta, Origin, Record, Span
+from sessionlog.plan import Mend
+from sessionlog.records import NOTHING, Message, Meta, Origin, Record, Span, moment
+from sessionlog.repeats import units
 from sessionlog.session import Session
 from sessionlog.source import decode
 
@@ -67,14 +68,25 @@ def carry_to(
     composed, or the folder cannot be written.
     """
     composer = composer_of(form)
+    said = _told_now(conversation.said, birth.time)
     for _ in range(_TRIES):
-        lines = (line + b"\n" for line in composer.compose(conversation.said, birth))
+        lines = (line + b"\n" for line in composer.compose(said, birth))
         try:
             return newlog.write(Path(path), lines)
         except SessionExists:
             id, path = again()
             birth = birth._replace(id=id)
     raise SessionExists(f"{path}: taken again and again; try once more")
+
+
+def _told_now(said: Sequence[Said], time: str) -> list[Said]:
+    """The messages, one after the other, up to the time at which they are told: to the agent that
+    gets them they are new, and its client shows its newest sessions first."""
+    now = moment(time)
+    if now is None:
+        return list(said)
+    ago = (timedelta(milliseconds=n) for n in range(len(said), 0, -1))
+    return [m._replace(at=stamp(now - back)) for m, back in zip(said, ago, strict=True)]
 
 
 def composer_of(form: Format) -> Composer:

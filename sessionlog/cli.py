@@ -32,7 +32,7 @@ def main(argv: list[str], instead: Run | None = None) -> int:
         return _tell("standard output is closed: there is nowhere to answer", CANNOT)
     _say_anyway("sessionlog.plain", _plain)
     try:
-        options = _parser(argv[:1]).parse_args(argv)
+        options = _read(_parser(argv[:1]), argv)
         if options.json:
             _say_anyway("sessionlog.escaped", _escaped)
         code: int = (instead or options.run)(options)
@@ -51,6 +51,17 @@ def main(argv: list[str], instead: Run | None = None) -> int:
     except OSError as error:
         _hush()
         return _fail(error, CANNOT)
+
+
+def _read(parser: argparse.ArgumentParser, argv: Sequence[str]) -> argparse.Namespace:
+    """The options; paths may stand behind them as well, which argparse alone does not take."""
+    options, rest = parser.parse_known_args(argv)
+    paths = getattr(options, "paths", None)
+    if rest and (not isinstance(paths, list) or any(word.startswith("-") for word in rest)):
+        parser.error(f"unrecognized arguments: {' '.join(rest)}")
+    if isinstance(paths, list):
+        paths += rest
+    return options
 
 
 Replaced = Callable[[UnicodeError], tuple[str, int]]

@@ -53,6 +53,8 @@ class Edits:
     dropped: tuple[Damage, ...] = ()
     nameless: tuple[Damage, ...] = ()
     """Open calls that no line can answer: left out, and told as damage."""
+    repeated: tuple[Damage, ...] = ()
+    """Records that stand there a second time: left out, and told as damage."""
     edits: tuple[Edit, ...] = ()
     blobs: frozenset[str] = frozenset()
     """Hex digests of the pictures that the taken messages name."""

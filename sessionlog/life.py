@@ -35,16 +35,17 @@ class Witness:
     def writer(self, path: str, seen: os.stat_result) -> str | None:
         """What shows that somebody writes this log, in a few words; None when nothing does."""
         if self._locks is None:
-            return _probe(path) or self._handed_over(path)
+            return _probe(path) or self.handed_over(path)
         pid = self._locks.get(_lock_key(seen))
         if pid is not None:
             return _held_by(pid)
         if self._writers is None:
             self._writers = _open_for_writing(self._proc, _names(self._candidates))
         pid = self._writers.get((seen.st_dev, seen.st_ino))
-        return self._handed_over(path) if pid is None else f"open for writing in pid {pid}"
+        return self.handed_over(path) if pid is None else f"open for writing in pid {pid}"
 
-    def _handed_over(self, path: str) -> str | None:
+    def handed_over(self, path: str) -> str | None:
+        """What shows that a run of ours goes on with this log; None when none does."""
         if self._runs is None:
             self._runs = _runs() if os.path.isdir(runs_folder()) else {}
         return self._runs.get(os.path.abspath(path)) if self._runs else None

@@ -19,7 +19,7 @@ from sessionlog.framing import Line, split
 from sessionlog.life import Witness
 from sessionlog.logfile import enter, kept_in, open_log, sessions_in, stat_file, there
 from sessionlog.paths import runs_folder, stem_of
-from sessionlog.records import Entry, Record, Status, moment, stamp
+from sessionlog.records import Entry, Message, Record, Status, moment, stamp
 from sessionlog.source import decode, read_head, why_not
 from sessionlog.status import WAITS, judge, waits
 
@@ -32,12 +32,16 @@ TAIL = 20 * 1024
 """First read at the end, for a row from the bytes alone: the titles of a log may stand there."""
 FAR = 1 << 20
 """How far from either end a row may read."""
+DEEP = 32 << 20
+"""And how far back where nothing was said within that: lines with pictures are long."""
 FEW = 500
 """Up to so many logs, a listing also decodes what an open ending was in the middle of."""
 _PASSED_OVER = (".blobs", "subagents", "node_modules", "tool-results")
 """Folders that hold no session of their own: a subagent's log is opened from its parent."""
 _STORED = (".json", ".jsonl.zst", ".traj", ".db")
 """Ends of names under which sessions are kept otherwise than as lines; what is inside decides."""
+_ALIKE = "session-"
+"""How names of logs begin of which several may be one session's (Gemini CLI)."""
 _SIDE = re.compile(r"/tmp/[^/]+/chats/[^/]+\Z")
 """Folders of one session's subagents (Gemini CLI)."""
 _PIECES = ("storage/message", "storage/part", "session/message", "session/part")
@@ -105,17 +109,23 @@ def _walk(folder: str, depth: int) -> Iterator[str]:
         found = os.scandir(folder)
     except OSError:
         return
-    deeper = []
+    deeper, alike = [], []
     with found:
         for item in found:
             name = item.name
             if item.is_dir(follow_symlinks=False):
                 if depth and name[0] != "." and not _is_passed_over(item.path):
                     deeper.append(item.path)
+            elif name.startswith(_ALIKE) and name.endswith(".jsonl"):
+                alike.append(name)
             elif name.endswith(".jsonl"):
                 yield item.path
             elif name.endswith(_STORED):
                 yield from _stored(item.path)
+    if alike:
+        from sessionlog.formats.gemini_leftover import without_leftovers
+
+        yield from (os.path.join(folder, name) for name in without_leftovers(folder, alike))
     for path in deeper:
         yield from _walk(path, depth - 1)
 
@@ -226,7 +236,7 @@ def _row(path: str, fd: int, closely: bool) -> Entry:
     described = form.describe(path, ends.oldest_first(), ends.newest_first())
     ending = form.ending(ends.newest_first())
     meta = described.meta
-    updated = ends.updated() or _mtime(seen)
+    updated = ends.updated() or described.started or _mtime(seen)
     if not ending.ended and waits(meta, described.started, next(ends.newest_first(), None)):
         ending = ending._replace(text=WAITS)
     return Entry(
@@ -263,6 +273,8 @@ class _Ends:
         self._lines: list[Line] = []
         self._from = size
         self._cut = b""
+        self._spoke = False
+        """Was a message read?"""
         self.torn = False
         self._last()
 
@@ -291,10 +303,16 @@ class _Ends:
                 at += 1
             if self._lines:
                 self._newest += decode(self._form, self._lines.pop())[0][::-1]
-            elif self._from == 0 or self._size - self._from >= FAR:
+            elif self._from == 0 or self._size - self._from >= self._reach:
                 return
             else:
                 self._back()
+
+    @property
+    def _reach(self) -> int:
+        """How far back may be read."""
+        self._spoke = self._spoke or any(isinstance(r.payload, Message) for r in self._newest)
+        return FAR if self._spoke else DEEP
 
     def updated(self) -> str:
         return next((r.at for r in self._newest if r.at), "")
@@ -320,7 +338,7 @@ class _Ends:
 
     def _last(self) -> None:
         """Decode the last line: whether it is torn decides the status."""
-        while not self._lines and self._from and self._size - self._from < FAR:
+        while not self._lines and self._from and self._size - self._from < DEEP:
             self._back()
         if self._lines:
             records, damages = decode(self._form, self._lines.pop())
@@ -340,6 +358,7 @@ def find(ref: str, paths: Iterable[str]) -> Entry:
     if os.sep in ref:
         if not there(ref):
             raise SessionNotFound(f"{ref}: no such file")
+        ref = _only(ref)
         return with_life([glance(ref)])[0]
     if ref == "last":
         entries = [e for e in scan(paths) if e.status is not None]
@@ -375,6 +394,15 @@ def _named(ref: str, paths: list[str]) -> str:
         raise NotPossible(f"{ref}: {len(heads)} sessions answer to it: give a path, or more of the "
                           f"id ({some})")  # fmt: skip
     return heads[0]
+
+
+def _only(path: str) -> str:
+    """The one session in a file. Raises NotPossible, with some, where there are several."""
+    held = [path] if path.endswith(".jsonl") else sessions_in(path)
+    if len(held) > 1:
+        some = ", ".join(held[:3])
+        raise NotPossible(f"{path}: it holds {len(held):,} sessions; name one of them: {some}, …")
+    return held[0] if held else path
 
 
 def _newest_of_one(paths: list[str]) -> str | None:

@@ -9,40 +9,29 @@ there is a new one, as when a log is replaced.
 
 from __future__ import annotations
 
-import contextlib
 import errno
 import os
 import re
-import tempfile
 import threading
-from collections import OrderedDict
-from typing import NamedTuple
 
 from sessionlog.errors import Unreadable
 from sessionlog.paths import open_regular
-from sessionlog.stores.base import Mark, Store, Unended
+from sessionlog.rolls import Kept, Rolls
+from sessionlog.stores.base import Mark
 from sessionlog.stores.table import keeper
 
 _HEAD = 4096
-_BLOCK = 1 << 20
-_KEPT = 32
-"""Sessions whose lines are kept at hand."""
 _SIGNS = (b'"history_base"', b'"projectHash"', b'{"$set"', b'{"$rewindTo"', b'"type":"gemini"')
 """Of a log that goes on from another (Codex), and of lines that tell the same thing again and
 again, as far as it is known by then (Gemini CLI)."""
 _PLAIN = re.compile(rb'\{"(?:kind|parentUuid|uuid)":|\{"type":"(?!gemini|user|info|warning|error)')
 """First bytes of logs that have no such signs: most; looking for signs costs more than this."""
-_MAGIC = (b"SQLite format 3\0", b"\x28\xb5\x2f\xfd")
-
-
-class Kept(NamedTuple):
-    """A session in a store."""
-
-    store: Store
-    file: str
-    """The file that holds it."""
-    id: str
-    """Which of the sessions in it; "" where the file holds one."""
+_MAGIC = (
+    b"SQLite format 3\0",
+    b"\x28\xb5\x2f\xfd",
+    *(bytes([0x50 + n]) + b"\x2a\x4d\x18" for n in range(16)),
+)
+"""Of a database; of Zstandard's frames, and of those that it skips."""
 
 
 def open_log(path: str) -> int:
@@ -90,6 +79,15 @@ def stat_log(path: str) -> os.stat_result:
             return os.fstat(_rolls.fresh(path, kept))
     except Unreadable as error:
         raise OSError(errno.EIO, str(error), path) from None
+
+
+def has_log(path: str) -> bool:
+    """Are there lines under this path? Not where a database does not hold the session."""
+    try:
+        stat_log(path)
+    except OSError:
+        return False
+    return True
 
 
 def stat_file(path: str) -> os.stat_result:
@@ -154,7 +152,7 @@ def sessions_in(path: str) -> list[str]:
     kept = kept_in(path)
     if kept is None or not kept.store.many or kept.id:
         return [path]
-    return [f"{path}/{id}" for id in kept.store.sessions(path)]
+    return [f"{path}/{id}" if id else path for id in kept.store.sessions(path)]
 
 
 def _within(path: str) -> Kept | None:
@@ -180,95 +178,15 @@ def _kept_by(path: str, fd: int) -> Kept | None:
 
 def _opened(path: str, kept: Kept) -> int:
     with _lock:
-        fd = _rolls.fresh(path, kept)
+        try:
+            fd = _rolls.fresh(path, kept)
+        except OSError as error:
+            raise Unreadable(f"{path}: cannot be read: {error.strerror or error}") from None
         try:  # one of its own: a descriptor that is only copied shares its place in the file
             return os.open(f"/proc/self/fd/{fd}", os.O_RDONLY | os.O_CLOEXEC)
         except OSError:
             return os.open(_rolls.name_of(path), os.O_RDONLY | os.O_CLOEXEC)
 
 
-class _Roll(NamedTuple):
-    fd: int
-    mark: Mark
-    name: str
-    """Of the file, where the system has none without a name."""
-
-
-class _Rolls:
-    """The lines of some sessions, each in a file without a name."""
-
-    def __init__(self) -> None:
-        self._rolls: OrderedDict[str, _Roll] = OrderedDict()
-
-    def fresh(self, path: str, kept: Kept) -> int:
-        """The file with a session's lines as they are now."""
-        old = self._rolls.get(path)
-        mark = kept.store.mark(kept.file, kept.id)
-        if old is None or old.mark != mark:
-            fd, name = self._written(old, kept)
-            if old is not None and fd != old.fd:
-                _drop(old)
-            self._rolls[path] = _Roll(fd, mark, name)
-            self._date(fd, kept.file)
-        self._rolls.move_to_end(path)
-        while len(self._rolls) > _KEPT:
-            _drop(self._rolls.popitem(last=False)[1])
-        return self._rolls[path].fd
-
-    def name_of(self, path: str) -> str:
-        return self._rolls[path].name
-
-    def _written(self, old: _Roll | None, kept: Kept) -> tuple[int, str]:
-        lines = kept.store.lines(kept.file, kept.id)
-        data = b"".join(line if isinstance(line, Unended) else line + b"\n" for line in lines)
-        if old is not None:
-            size = os.fstat(old.fd).st_size
-            if size <= len(data) and _holds(old.fd, data[:size]):
-                _put(old.fd, data[size:], size)
-                return old.fd, old.name
-        fd, name = _nameless()
-        _put(fd, data, 0)
-        return fd, name
-
-    @staticmethod
-    def _date(fd: int, file: str) -> None:
-        """The lines are as old as what they were made from."""
-        with contextlib.suppress(OSError, NotImplementedError):
-            times = [os.stat(name) for name in (file, f"{file}-wal") if os.path.exists(name)]
-            latest = max(found.st_mtime_ns for found in times)
-            os.utime(fd, ns=(latest, latest))
-
-
-_rolls = _Rolls()
+_rolls = Rolls()
 _lock = threading.Lock()
-
-
-def _holds(fd: int, data: bytes) -> bool:
-    view = memoryview(data)
-    return all(
-        os.pread(fd, _BLOCK, at) == view[at : at + _BLOCK] for at in range(0, len(data), _BLOCK)
-    )
-
-
-def _put(fd: int, data: bytes, at: int) -> None:
-    view = memoryview(data)
-    while view:
-        done = os.pwrite(fd, view, at)
-        view, at = view[done:], at + done
-
-
-def _nameless() -> tuple[int, str]:
-    if hasattr(os, "memfd_create"):
-        return os.memfd_create("session", os.MFD_CLOEXEC), ""
-    fd, name = tempfile.mkstemp(prefix="sessionlog-")  # mode 0600
-    _named.add(name)
-    return fd, name
-
-
-_named: set[str] = set()
-
-
-def _drop(roll: _Roll) -> None:
-    os.close(roll.fd)
-    if roll.name:
-        os.unlink(roll.name)

@@ -9,7 +9,9 @@ from __future__ import annotations
 import os
 
 from sessionlog.listing import glance
-from sessionlog.logfile import open_log, stat_log
+from sessionlog.logfile import has_log, open_log, stat_log
+from sessionlog.supervise.order import Order
+from sessionlog.text import one_line
 
 _BLOCK = 1 << 20
 
@@ -60,6 +62,17 @@ class Onward:
             return {name for name in os.listdir(self._folder) if name.endswith(".jsonl")}
         except OSError:
             return set()
+
+
+def nothing_of(order: Order) -> str:
+    """What to say of a run whose log is not there, whatever its exit status says; "" where it is.
+    One line, safe to print."""
+    if has_log(order.log):
+        return ""
+    log = one_line(order.log)
+    if order.before:
+        return f"nothing was brought to {one_line(order.agent)}: {log} is not there"
+    return f"its log is not there: {log}"
 
 
 def _size(path: str) -> int:

@@ -6,7 +6,8 @@ refuse a result that comes later, or none at all. So while the records stream by
 - calls left open: a closing line goes behind the requests and results of their turn,
 - results that came late: they move to that place, as they stand,
 - results of no call, and damaged bytes: left out,
-- open calls that nothing can answer, as nothing names them: left out too.
+- open calls that nothing can answer, as nothing names them: left out too,
+- records that stand there a second time: left out, and what they ask for is not asked again.
 
 A turn is a run of requests (of one answer, where the log names answers) and the results behind
 it; any other message, a reset, a native `iteration` event or the end of the log ends it.
@@ -15,7 +16,7 @@ Memory is proportional to the open calls and the changes, not to the log.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from itertools import groupby
@@ -49,6 +50,7 @@ BACK = "taken back"
 _Held = tuple[int, Record, Message]
 """Number, record and message."""
 _NAMELESS = "a call with neither id nor name, which nothing can answer"
+_TWICE = "a record that stands there before"
 _HERE = -1
 """The place of a result that stands where it belongs."""
 
@@ -78,7 +80,7 @@ class _Planned:
     @property
     def dropped(self) -> tuple[Damage, ...]:
         """What is left out of the source's bytes, in their order."""
-        lost = (*self.changes.dropped, *self.changes.nameless)
+        lost = (*self.changes.dropped, *self.changes.nameless, *self.changes.repeated)
         return tuple(sorted(lost, key=lambda damage: damage.span.offset))
 
 
@@ -134,12 +136,6 @@ class Fork(_Planned):
     needed = True
 
 
-def units(records: Iterable[Record]) -> Iterator[tuple[Record, ...]]:
-    """The records of each JSON object of the log, together."""
-    for _, unit in groupby(records, key=lambda record: record.span.offset):
-        yield tuple(unit)
-
-
 @dataclass(slots=True)
 class _Call:
     """A request whose result is awaited."""
@@ -183,6 +179,8 @@ class Mend:
     """Can a line of the log's format answer the call? (`Actor.answers`)"""
     is_back: Callable[[int], bool] = lambda offset: False
     """Does a later prompt take back what stands there? (`branch.within`)"""
+    is_again: Callable[[Sequence[Record]], bool] = lambda unit: False
+    """Did the next unit come before? (`repeats`)"""
     n: int = 0
     """Messages so far."""
     end: int = 0
@@ -193,6 +191,9 @@ class Mend:
     _inserts: dict[int, list[Insert]] = field(default_factory=dict)
     _moved: list[int] = field(default_factory=list)
     _orphans: list[OrphanResult] = field(default_factory=list)
+    _repeated: list[Damage] = field(default_factory=list)
+    _again: int = 0
+    """Messages of those."""
     _blobs: set[str] = field(default_factory=set)
     _tangled: set[int] = field(default_factory=set)
     """Places of answers that ids alone do not tell apart: see `edits.ordered`."""
@@ -201,6 +202,9 @@ class Mend:
         """The records of the next JSON object."""
         span = unit[0].span
         self.end = span.end
+        if self.mending and self.is_again(unit):
+            self._repeat(unit)
+            return
         held: list[_Held] = []
         for record in unit:
             payload = record.payload
@@ -220,6 +224,14 @@ class Mend:
         if held:
             self._messages(unit, held)
 
+    def _repeat(self, unit: Sequence[Record]) -> None:
+        """Leave out a record that came before."""
+        messages = sum(isinstance(record.payload, Message) for record in unit)
+        self.n += messages
+        self._again += messages
+        self._removed.append(unit[0].span)
+        self._repeated.append(Damage(unit[0].span, _TWICE))
+
     def edits(self, dropped: Iterable[Damage]) -> Edits:
         """Everything that has to change, once the last unit is taken."""
         self._over()
@@ -238,12 +250,13 @@ class Mend:
         places = sorted(removed.keys() | self._inserts.keys())
         return Edits(
             end=self.end,
-            messages=self.n + len(closed) - len(orphans) - len(nameless),
+            messages=self.n + len(closed) - len(orphans) - len(nameless) - self._again,
             closed=tuple(self._waiting[n].call for n in closed),
             moved=tuple(sorted(self._moved)) if self.mending else (),
             orphans=orphans,
             dropped=lost,
             nameless=tuple(Damage(call.span, _NAMELESS) for call in nameless),
+            repeated=tuple(self._repeated),
             edits=tuple(
                 Edit(
                     at, removed.get(at, 0), ordered(self._inserts.get(at, ()), at in self._tangled)

@@ -18,9 +18,11 @@ from sessionlog import agents
 from sessionlog.agents import Agent, Way
 from sessionlog.carry import composer_of
 from sessionlog.carry import place as native_place
+from sessionlog.earlier import until
 from sessionlog.errors import LogInUse, NotPossible
 from sessionlog.forks import plan_copy, plan_fork
-from sessionlog.formats.base import Composer, ReadOnly
+from sessionlog.formats.base import Composer, Nested, ReadOnly
+from sessionlog.life import Witness
 from sessionlog.logfile import stat_log
 from sessionlog.note import note_for
 from sessionlog.paths import agent_folders, native_folder, runs_folder
@@ -52,6 +54,22 @@ def seen_of(path: str) -> Seen:
     return Seen(found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns)
 
 
+class Behind(NamedTuple):
+    """What a conversation that is carried leaves in its own logs."""
+
+    before: int = 0
+    """Number of the last message before the ones that go over: a reset took it out of context."""
+    subagents: int = 0
+    """Logs of the subagents' own."""
+
+    @property
+    def words(self) -> str:
+        """What stays before a reset; "" for nothing."""
+        if not self.before:
+            return ""
+        return f"1 to {self.before:,} stay in the log; not sent since the reset"
+
+
 @dataclass(frozen=True, slots=True)
 class Resume:
     """A handing over that was thought through."""
@@ -79,6 +97,8 @@ class Resume:
     """How the agent gets the session."""
     plain: Plain | None = None
     """Way.PLAIN: the messages that it gets."""
+    behind: Behind = Behind()
+    """Where it is carried: what stays in its own logs."""
     told: bool = False
     """Is the note the last user message of the new log?"""
     at: int | None = None
@@ -101,7 +121,11 @@ class Resume:
     @property
     def left(self) -> tuple[str, ...]:
         """What could not be carried, in plain words."""
-        return self.plain.left if self.plain else ()
+        own = self.plain.left if self.plain else ()
+        if not self.behind.subagents:
+            return own
+        logs = self.behind.subagents
+        return (*own, "1 subagent's log" if logs == 1 else f"{logs:,} subagents' logs")
 
     @property
     def untold(self) -> bool:
@@ -132,8 +156,9 @@ def plan_resume(
     working directory than the session's. Raises LogInUse when the session's writer lives,
     NotPossible when the agent is not known or cannot take the log.
     """
-    if session.alive is not None:
-        raise LogInUse(f"{session.path}: its writer is alive ({session.alive}); stop it first")
+    alive = session.alive or Witness([]).handed_over(session.path)  # its turn may be over already
+    if alive is not None:
+        raise LogInUse(f"{session.path}: its writer is alive ({alive}); stop it first")
     seen = seen_of(session.path)
     if seen.size != session.size:
         raise NotPossible(f"{session.path}: it changed while it was read; look again")
@@ -148,13 +173,22 @@ def plan_resume(
     part = at if at != len(session.history) else None
     other = _other(session) if messages else ""
     note = prompt or note_for(session, plan, now, at=part, files=files, other=other)
+    behind = _behind(session, at) if way is not Way.LOG else Behind()
     run = new_run(now.timestamp())
     values = {"log": log, "id": id, "workdir": there, "prompt": note}
     argv = agents.fill(chosen, values | files_of(chosen, screen, run, environ), screen)
     return Resume(
-        chosen, now, seen, run, argv, there, log, id, note, staleness, plan, way, messages, told,
-        at, screen, _missing(chosen, screen, there, environ),
+        chosen, now, seen, run, argv, there, log, id, note, staleness, plan, way, messages,
+        behind, told, at, screen, _missing(chosen, screen, there, environ),
     )  # fmt: skip
+
+
+def _behind(session: Session, at: int | None) -> Behind:
+    """O(messages)."""
+    form = form_named(session.format)
+    logs = form.subagents(session.path) if isinstance(form, Nested) else []
+    first = next((step.n for step in until(session, at).history if step.in_context), 1)
+    return Behind(first - 1, len(logs))
 
 
 def _told(session: Session, chosen: Agent, way: Way, screen: bool) -> bool:

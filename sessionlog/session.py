@@ -33,6 +33,7 @@ from sessionlog.records import (
     Status,
     shown_type,
 )
+from sessionlog.repeats import again
 from sessionlog.status import judge
 from sessionlog.telling import arguments_of
 
@@ -50,12 +51,14 @@ class Numbered(NamedTuple):
     """Number of the other half of the call."""
     taken_back: bool = False
     """Did a later prompt go on from before it? Nobody waits for such a call's result."""
+    again: bool = False
+    """Is it of a record that stands there a second time? It is no other message."""
 
     @property
     def open(self) -> bool:
         """A call without a result."""
         is_call = shown_type(self.message) == "call"
-        told = not self.message.unsent and not self.taken_back
+        told = not (self.message.unsent or self.taken_back or self.again)
         return self.pair is None and is_call and told
 
 
@@ -137,7 +140,7 @@ class Session:
             for step in self.history
             if step.pair is None
             and not step.message.sidechain
-            and not step.taken_back
+            and not (step.taken_back or step.again)
             and (activity := step.message.activity)
             and activity.kind == "response"
         )
@@ -203,7 +206,8 @@ def fold(
     described = form.describe(path, iter(records), reversed(records))
     ending = form.ending(reversed(records))
     records, damages = _own_run(records), tuple(damages)
-    history, context = _history(records, left_behind(records, damages))
+    twice = again(records)
+    history, context = _history(records, left_behind(records, damages, twice), twice)
     return Session(
         path=path,
         format=form.name,
@@ -234,14 +238,16 @@ def _own_run(records: Sequence[Record]) -> Sequence[Record]:
 
 
 def _history(
-    records: Sequence[Record], left: Container[int]
+    records: Sequence[Record], left: Container[int], twice: Container[int]
 ) -> tuple[tuple[Numbered, ...], tuple[Message, ...]]:
     """Number the messages, pair the calls, and see what is in the context at the end.
 
-    `left`: indices of the records on branches that were left.
+    `left`: indices of the records on branches that were left; `twice`: of those that came before,
+    which are left as well.
     """
     held: list[tuple[Record, Message]] = []
     back: set[int] = set()
+    same: set[int] = set()
     context: list[int | Message] = []  # indices into held, or messages that a reset brought
     # a summary on a reset's own line, or right behind it, stands before what the reset keeps
     line, lead, fresh = -1, 0, False
@@ -255,16 +261,18 @@ def _history(
                     lead += 1
                 else:
                     context.append(len(held))
-            if i in left and record.parent is None:
+            if i in twice:
+                same.add(len(held))
+            elif i in left and record.parent is None:
                 back.add(len(held))
             held.append((record, payload))
         elif isinstance(payload, Reset) and i not in left:
             context = _after_reset(payload, context, held, _kept(payload, records, i))
             line, lead, fresh = record.span.offset, len(payload.context), True
-    pairs = _pairs([message for _, message in held])
+    pairs = _pairs((n, m) for n, (_, m) in enumerate(held, 1) if n - 1 not in same)
     inside = {item for item in context if isinstance(item, int)}
     history = tuple(
-        Numbered(i + 1, record, message, i in inside, pairs.get(i + 1), i in back)
+        Numbered(i + 1, record, message, i in inside, pairs.get(i + 1), i in back, i in same)
         for i, (record, message) in enumerate(held)
     )
     return history, tuple(held[i][1] if isinstance(i, int) else i for i in context)
@@ -308,11 +316,11 @@ def _after_reset(
     return [*reset.context, *inside]
 
 
-def _pairs(messages: Sequence[Message]) -> dict[int, int]:
-    """Which request and response belong together, by number, both ways."""
+def _pairs(messages: Iterable[tuple[int, Message]]) -> dict[int, int]:
+    """Which request and response of numbered messages belong together, by number, both ways."""
     pairing = Pairing()
     pairs: dict[int, int] = {}
-    for n, message in enumerate(messages, 1):
+    for n, message in messages:
         activity = message.activity
         if activity is None:
             continue

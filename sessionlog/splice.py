@@ -39,6 +39,15 @@ def loads(data: bytes) -> Any:
         return codec.loads(clean(data))
 
 
+def object_of(data: bytes) -> dict[str, Any]:
+    """The JSON object that a line is; {} for a line that is none."""
+    try:
+        value = loads(data)
+    except ValueError:
+        return {}
+    return value if isinstance(value, dict) else {}
+
+
 def members(data: bytes, at: int = 0) -> list[Member]:
     """The members of the object, or the items of the array, that begins at `at`. O(bytes)."""
     at = _space(data, at)

@@ -10,6 +10,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import partial
 
 from sessionlog import rewinds
 from sessionlog.branch import Stretch, turns_of, within
@@ -18,9 +19,10 @@ from sessionlog.formats.base import Actor, Format, ReadOnly
 from sessionlog.formats.table import named
 from sessionlog.framing import Line
 from sessionlog.logfile import open_log
-from sessionlog.plan import Edits, Mend, units
+from sessionlog.plan import Edits, Mend
 from sessionlog.reader import living
-from sessionlog.records import Damage, Message, Record
+from sessionlog.records import Damage, Message, Record, Span
+from sessionlog.repeats import Repeats, again, units
 from sessionlog.session import Session
 from sessionlog.source import decode, format_of, lines_of
 
@@ -50,6 +52,8 @@ def of_session(session: Session, at: int | None, mend: Mend) -> Survey:
         mend.answers = form.actor.answers
     turns = turns_of(session.records, session.damages)
     mend.is_back = _taken_back(turns, at, lambda: session.records)
+    twice = {session.records[i].span.offset for i in again(session.records)}
+    mend.is_again = lambda unit: unit[0].span.offset in twice
     taken = _take(units(session.records), at, mend)
     _check(session.path, at, mend)
     spans = [session.records[-1].span] if session.records else []
@@ -74,6 +78,7 @@ def of_file(path: str | os.PathLike[str], at: int | None, mend: Mend) -> Survey:
             mend.answers = form.actor.answers
         turns = rewinds.turns_of(form, fd)
         mend.is_back = _taken_back(turns, at, lambda: _Walk(form, lines_of(fd)))
+        mend.is_again = Repeats(partial(_same, fd)).is_again
         walk = _Walk(form, lines_of(fd))
         end = _take(units(walk), at, mend)
         _check(name, at, mend)
@@ -123,7 +128,8 @@ def actor_of(form: Format, path: str, act: str) -> Actor:
     """The format's actor; NotPossible when it is only read."""
     if form.actor is None:
         otherwise = f"{form.name} logs cannot be {act} yet"
-        raise NotPossible(f"{path}: {form.instead if isinstance(form, ReadOnly) else otherwise}")
+        instead = f"cannot be {act}: {form.instead}" if isinstance(form, ReadOnly) else otherwise
+        raise NotPossible(f"{path}: {instead}")
     return form.actor
 
 
@@ -137,6 +143,11 @@ def form_named(name: str) -> Format:
 def moment_now(now: datetime | None) -> datetime:
     """The caller's clock, or this machine's."""
     return now or datetime.now(UTC)
+
+
+def _same(fd: int, offset: int, span: Span) -> bool:
+    """Do these bytes stand at an offset, too?"""
+    return os.pread(fd, span.length, offset) == os.pread(fd, span.length, span.offset)
 
 
 def _taken_back(

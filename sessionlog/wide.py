@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from sessionlog import crew
+from sessionlog import children, crew
 from sessionlog.counting import Count, count_of
 from sessionlog.errors import NotALog, Unreadable
 from sessionlog.hit import Hit, Progress
@@ -50,7 +50,7 @@ def search_wide(
     """The hits in these logs, all of them, newest log first. See `search.search_logs`."""
     listed = [path for path in in_order(paths) if isinstance(path, str)]
     sizes = [_size(path) for path in listed]
-    processes = processes or crew.processes()
+    processes = processes or children.processes()
     if sum(sizes) < 2 * part or processes < 2:
         yield from search_logs(listed, query, most=None, within=within)
         return

@@ -94,6 +94,8 @@ def meant(template: Sequence[str], values: Mapping[str, str]) -> list[bytes] | N
             if pieces[1] != "prompt":
                 return None
             text = " " + text
+        if text[:1] in ("@", "/") and argument == "{prompt}":
+            text = " " + text
         try:
             data = os.fsencode(text)
         except UnicodeEncodeError:

@@ -11,13 +11,13 @@ import pytest
 
 ROOT = Path(__file__).parent.parent
 FLOORS = [
-    "append commands conversation crew density dialects dialects.lines diffs displays errors "
+    "append children commands conversation density dialects dialects.lines diffs displays errors "
     "formats framing hit index keypress matching notice outflow pace plainshell records seal "
-    "secrets sieve spread steps supervise supervise.elsewhere supervise.linux supervise.order "
+    "secrets sieve steps supervise supervise.elsewhere supervise.linux supervise.order "
     "terminal text through why why.errors why.prose",
-    "acts agent alarm answers branch codec errorline family figures formats.tokens pairing paths "
-    "query status stopline stores.base supervise.system usage",
-    "agentfile blobs demo.script demo.work dialects.base formats.claude_life "
+    "acts agent alarm answers codec crew errorline family figures formats.tokens pairing paths "
+    "query repeats spread status stopline stores.base supervise.system usage",
+    "agentfile blobs branch demo.script demo.work dialects.base formats.claude_life "
     "formats.claude_subagents formats.codex_place formats.gemini_parts formats.gemini_subagents "
     "formats.ids formats.issue formats.native_encode formats.parts gitfiles knowing masked relay "
     "shellfiles splice stats_page stores.document stores.zstd stream supervise.birth "
@@ -26,9 +26,9 @@ FLOORS = [
     "formats.codex_files formats.codex_lines outcome stores.gemini_fold supervise.place "
     "supervise.runs uncommitted why.facts",
     "edits formats.codex_compose formats.codex_renew formats.gemini_compose formats.gemini_items "
-    "formats.gemini_lines formats.mini_commands formats.opencode_ids formats.opencode_lines "
+    "formats.gemini_leftover formats.gemini_lines formats.mini_commands formats.opencode_ids formats.opencode_lines "
     "formats.opencode_parts formats.opencode_shape formats.opencode_usage life stores.codex_fork "
-    "stores.sqlite supervise.beside",
+    "stores.opencode_ask stores.sqlite supervise.beside",
     "formats.gemini_actor formats.opencode_copy formats.opencode_life formats.opencode_model "
     "formats.opencode_subagents formats.opencode_v2 stores.opencode_export stores.opencode_tables "
     "stores.opencode_tree",
@@ -36,7 +36,7 @@ FLOORS = [
     "formats.opencode stores.gemini_glimpse",
     "stores.gemini_json stores.opencode_rows stores.trajectory",
     "stores.opencode_db",
-    "formats.codex_actor stores.table writer",
+    "formats.codex_actor rolls stores.table writer",
     "logfile",
     "compare contrast demo dialects.guess dialects.sse dialects.text filecalls "
     "formats.agent_session_entries formats.chat_actor formats.claude_blocks "

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from sessionlog.cli import Run
     from sessionlog.pace import Pace
+    from tui.app import InspectorApp
 
 THEMES = ("night", "day", "mono", "ansi")
 FIRST_LOOK = 0.01
@@ -181,11 +182,20 @@ def _screen(paths: Sequence[str], theme: str, pace: Pace | None = None) -> int:
         order = PROJECT  # of many agents and folders
     catalogue = Catalogue(tuple(paths))
     catalogue.begin(FIRST_LOOK)
+    import asyncio
+
     from tui.app import InspectorApp
 
     app = InspectorApp(catalogue, theme=theme, plain=_is_plain(), pace=pace, order=order)
-    app.run()
+    asyncio.run(_shown(app))
     return app.return_code or 0
+
+
+async def _shown(app: InspectorApp) -> None:
+    from tui import hangup
+
+    await app.run_async()
+    hangup.after_leaving(app.return_code or 0)
 
 
 def _is_plain() -> bool:

@@ -222,12 +222,12 @@ def _handover_commands() -> Iterator[Command]:
     for id, key, name, what in (
         ("go", "enter", "go", "Write the new log and start the agent; look at damage that waits"),
         ("accept", "!", "accept damage", "Go on without the damaged lines"),
-        ("note", "m", "edit note", "Edit what the agent is told"),
-        ("agent", "a", "other agent", "Choose another agent"),
-        ("write", "W", "write log only", "Write the new log, and start nothing"),
-        ("diff", "d", "full diff", "Every changed record of the new log, and back"),
-        ("copy", "y", "copy command", "Copy the command, secrets masked"),
-        ("bare", "b", "bare secrets", "Show and copy secrets as they are, or masked"),
+        ("note", "m", "note", "Edit what the agent is told"),
+        ("agent", "a", "agent", "Choose another agent"),
+        ("write", "W", "log only", "Write the new log, and start nothing"),
+        ("diff", "d", "diff", "Every changed record of the new log, and back"),
+        ("copy", "y", "copy", "Copy the command, secrets masked"),
+        ("bare", "b", "bare", "Show and copy secrets as they are, or masked"),
         ("screen_or_not", "o", "headless", "On this screen, or without a terminal"),
         ("folder", "c", "folder", "Another working directory"),
     ):
@@ -254,8 +254,8 @@ KEY_LINE = {
     STATS: ("open", "sum_all", "copy", "leave"),
     COMPARE: ("open", "next_difference", "other_side", "toggle_fold", "choose", "filter", "copy",
               "leave"),
-    HANDOVER: ("accept", "go", "note", "agent", "screen_or_not", "write", "diff", "copy", "folder",
-               "bare", "leave"),
+    HANDOVER: ("accept", "go", "note", "agent", "screen_or_not", "write", "diff", "folder", "bare",
+               "copy", "leave"),
 }  # fmt: skip
 """The most useful commands (or sequence heads) of each focus, first things first."""
 

@@ -27,6 +27,8 @@ ROOMY = 100
 """Columns from which on a table has room for every agent's whole name."""
 _GUIDE = 8
 """Columns of a guide that are shown: its end, with the turn to the session."""
+NAMED = 36
+"""Columns from which on it does so in a list of several agents' sessions."""
 _SEEN = 200
 """Characters of a log's text that are looked at for a row."""
 _ALIVE = {
@@ -119,9 +121,11 @@ def _day(date: str, today: str) -> str:
 
 
 def lines_of(
-    entry: Entry, columns: int, now: float, selected: bool, focused: bool, guide: str = ""
-) -> list[Line]:
-    """How a session looks in the list: one or two lines; `guide` leads to its parent."""
+    entry: Entry, columns: int, now: float, selected: bool, focused: bool, guide: str = "",
+    mixed: bool = False,
+) -> list[Line]:  # fmt: skip
+    """How a session looks in the list: one or two lines; `guide` leads to its parent, `mixed`: the
+    list has sessions of several agents."""
     tint = "" if not selected else "sel" if focused else "sel-off"
     gutter = ("▌", "accent" if focused else "fg-3") if selected else (" ", "")
     state = state_of(entry)
@@ -133,7 +137,8 @@ def lines_of(
         return [_table(entry, columns, now, head, title, age, tint)]
     marks = _spaced(badge(entry.damage))
     if not is_troubled(entry):
-        agent = [(f" {_agent(entry)}", "fg-3")] if columns >= WIDE else []
+        named = columns >= (NAMED if mixed else WIDE)
+        agent = [(f" {_agent(entry)}", "fg-3")] if named else []
         return [Line([*head, *title], [*marks, *agent, (" ", ""), age], tint)]
     behind = guide.replace("├", "│").replace("└", " ")
     reason = (_reason(entry), COLOURS.get(state, "fg-2"))
@@ -236,6 +241,7 @@ def title(columns: int, focused: bool, right: str) -> Line:
     """The pane's title."""
     gutter = ("▌", "accent") if focused else (" ", "")
     style = "fg-1 bold" if focused else "fg-2"
+    right = clip(right, max(columns - 12, 1))
     return Line([gutter, ("Sessions", style)], [(f" {right} ", "fg-3")], "surface")
 
 
@@ -282,6 +288,11 @@ def legend(indent: str) -> list[Line]:
         row(("open", "unfinished, or a call without a result"), ("torn", "truncated")),
         row(("bytes", "damaged bytes"), ("user", "user turn"), ("summary", "summary of a reset")),
     ]
+
+
+def project_of(entry: Entry) -> str:
+    """The heading that the session stands under by project."""
+    return heading(entry.workdir if entry.status else "", os.path.expanduser("~"))
 
 
 def home(path: str) -> str:

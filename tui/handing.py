@@ -20,7 +20,7 @@ from sessionlog import ended
 from sessionlog.errors import SessionLogError
 from sessionlog.handover import Handed, finish, prepare
 from sessionlog.lend import lend
-from sessionlog.onward import Onward
+from sessionlog.onward import Onward, nothing_of
 from sessionlog.records import Entry
 from sessionlog.supervise import runs
 from sessionlog.supervise.handle import Handle, start
@@ -88,10 +88,11 @@ class Handing:
         outcome, problem = None, ""
         try:
             with self._at.app.suspend():
-                try:  # whatever happens, the screen comes back
+                try:
                     outcome = lend(order, order.agent)
-                except (SessionLogError, OSError, termios.error) as error:
-                    problem = str(error)
+                except Exception as error:  # whatever happens, the screen comes back
+                    is_ours = isinstance(error, SessionLogError | OSError | termios.error)
+                    problem = str(error) if is_ours else f"{type(error).__name__}: {error}"
         except SuspendNotSupported:
             problem = "this terminal cannot be given away: choose headless"
         if outcome is None:
@@ -133,13 +134,15 @@ class Handing:
     def _ended(self, handed: Handed, outcome: Outcome, log: str | None) -> None:
         """Show the log that the run wrote, and say how it ended."""
         finish(handed)
-        self._at.show(log or handed.order.log)
         said = ended.said(handed.order.agent, outcome)
-        if outcome.code == 0 and not outcome.stopped:
+        nothing = "" if log else nothing_of(handed.order)
+        if not nothing:
+            self._at.show(log or handed.order.log)
+        if outcome.code == 0 and not outcome.stopped and not nothing:
             self._at.status.answer(f"{said}; its log: {home(visible(log or handed.order.log))}")
         else:
-            last = ended.last_words(outcome)
-            self._warn(": ".join([said, *last[-1:]]))
+            last = ended.last_words(outcome)[-1:]
+            self._warn(": ".join([said, *(last or filter(None, [nothing]))]))
 
     # -- stopping ------------------------------------------------------------------------------
 
@@ -186,7 +189,6 @@ class Handing:
         post(messages.Came(partial(self._warn, words)))
 
     def _warn(self, words: str) -> None:
-        self._at.status.answer("")  # what was going on is over
         self._at.status.warn(visible(words))
 
 

@@ -22,7 +22,7 @@ _LABEL = 7
 _ARGUMENT = 4
 """Lines that one argument may take."""
 _LOWEST = 4
-"""Lines of the brief facts without the files."""
+"""Lines of the brief facts without the files, where nothing runs first."""
 _GLIMPSE = 30
 """Columns of the note among the arguments: it stands in full above them."""
 _FILES = 200
@@ -59,11 +59,14 @@ def brief(planned: Planned, width: int, height: int, *, bare: bool) -> list[Line
         return []
     mode = "on the screen" if _takes_terminal(resume) else "headless"
     files = list(_files(resume.staleness, None)) if resume.staleness is not None else []
-    files = files[: _file_lines(resume)] if height > _LOWEST else []
+    first = list(_first(resume, width, bare, 2))
+    lowest = _LOWEST + len(first) + bool(resume.left)
+    files = files[: min(_file_lines(resume), max(height - lowest - 1, 0))]
     command = list(_on_one_line(resume, width, bare))
-    others = 3 + len(files) + bool(resume.left)
+    others = lowest - 1 + len(files)
     return [
         _head("What will run", f"{mode} · argv, no shell"),
+        *first,
         *command[: min(max(height - others, 1), 2)],
         *_cwd(resume, width, brief=True),
         *_log(resume, width, brief=True),
@@ -76,9 +79,11 @@ def brief_height(planned: Planned | None, room: int) -> int:
     """Lines that `brief` takes of `room`."""
     if planned is None or planned.resume is None:
         return 0
+    first = 2 if planned.resume.before else 0
     if room < 16:  # below twenty rows: the command and its place, then the conversation
-        return _LOWEST
-    return min(5 + bool(planned.resume.left) + _file_lines(planned.resume), room // 2)
+        return _LOWEST + first
+    others = bool(planned.resume.left) + _file_lines(planned.resume)
+    return max(min(_LOWEST + 1 + first + others, room // 2), _LOWEST + first)
 
 
 def _file_lines(resume: Resume) -> int:
@@ -108,10 +113,10 @@ def shown_argument(argument: str, bare: bool) -> str:
     return visible(argument if bare else mask(argument), newlines=True)
 
 
-def _first(resume: Resume, width: int, bare: bool) -> Iterator[Line]:
+def _first(resume: Resume, width: int, bare: bool, most: int = _ARGUMENT) -> Iterator[Line]:
     """The command that brings the log to the agent, where there is one."""
     text = " ".join(shown_argument(argument, bare) for argument in resume.before)
-    for i, line in enumerate(wrap(text, width - _LABEL - 2, _ARGUMENT) if text else ()):
+    for i, line in enumerate(wrap(text, width - _LABEL - 2, most) if text else ()):
         yield _field("first" if i == 0 else "", (line, "fg-1"))
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from sessionlog.records import Damage, Entry
 from sessionlog.text import one_line, visible, wrap
 from tui.handover_facts import is_about_folder
+from tui.handover_plain import plain_lines
 from tui.handover_rows import Item, Transcript
 from tui.handover_waits import Standing
 from tui.lines import Line, Piece
@@ -96,8 +97,9 @@ def heading(shown: Transcript, resume: Resume | None, *, focused: bool) -> Line:
 
 
 def conversation(
-    shown: Transcript, resume: Resume | None, width: int, clock: Clock, most: int = _NOTE
-) -> list[Line]:
+    shown: Transcript, resume: Resume | None, width: int, clock: Clock, most: int = _NOTE,
+    *, bare: bool = False,
+) -> list[Line]:  # fmt: skip
     """The rows, and in green what is added; at most so many lines of the note. O(rows shown)."""
     numbers = [item.row.n or 0 for item in shown.items]
     columns = Columns(width, max(4, len(str(max([shown.next or 0, *numbers], default=0)))))
@@ -106,7 +108,8 @@ def conversation(
     for item in shown.items:
         lines += _item(item, Look(columns, clock, above))
         above = clock.tell(item.row.at, columns.clock == 5) or above
-    if not shown.items:
+    lines += plain_lines(shown.said, columns, clock, bare=bare)
+    if not shown.items and not shown.said:
         lines.append(Line([(" nothing was said yet", "fg-2")]))
     if resume is not None and resume.note:
         lines += _note(shown, resume, columns, clock, most)

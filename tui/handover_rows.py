@@ -11,7 +11,7 @@ from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from sessionlog.formats.base import Fate
+from sessionlog.formats.base import Fate, Said
 from sessionlog.plan import INTERRUPTED, Edits, Fork, Insert, Repair
 from sessionlog.records import Damage, Result
 from sessionlog.session import Numbered, Session, fold
@@ -22,6 +22,7 @@ from tui.rows import Row
 from tui.timeline import END_PLACE, Place, Timeline
 
 if TYPE_CHECKING:
+    from sessionlog.plain import Plain
     from sessionlog.resume import Resume
 
 IN_EVENTS = "not sent"
@@ -69,6 +70,8 @@ class Transcript(NamedTuple):
     """Calls that stay open: the agent answers them itself."""
     next: int | None = None
     """Number of the message that follows; None where the new log counts anew."""
+    said: tuple[Said, ...] = ()
+    """The last messages of one that goes over as plain messages; it has no rows then."""
 
 
 def stripped(timeline: Timeline, session: Session, at: int | None) -> Strip:
@@ -158,8 +161,10 @@ def transcript(session: Session, strip: Strip, resume: Resume | None) -> Transcr
     if resume is None or (resume.plan is None and not resume.carried):
         calls = (s for s in strip.steps if s.in_context and s.open and not s.message.sidechain)
         return Transcript(tuple(map(Item, strip.rows)), above, open=sum(1 for _ in calls))
+    if resume.plain is not None:
+        return _plainly(resume.plain, resume.behind.words)
     if resume.plan is None:
-        return _carried(strip, above, plainly=resume.plain is not None)
+        return _carried(strip, above)
     plan = resume.plan
     return Transcript(
         tuple(_items(strip, plan)), above, len(plan.closed), len(plan.moved),
@@ -269,10 +274,18 @@ def _bare(strip: Strip, moved: Iterable[int]) -> Iterator[Item]:
 # -- a conversation that is written anew -----------------------------------------------------
 
 
-def _carried(strip: Strip, above: tuple[str, ...], *, plainly: bool) -> Transcript:
-    """Into a log of another format: every open call is closed right behind its turn; as plain
-    messages without what only its own agent can be given."""
-    behind = ("think", "system") if plainly else ()
+def _plainly(conversation: Plain, stays: str) -> Transcript:
+    """As plain messages: these, as they are sent."""
+    said = conversation.said[-MOST:]
+    left = len(conversation.said) - len(said)
+    noun = "message" if left == 1 else "messages"
+    above = (stays, f"{left:,} {noun} before these go over, too" if left else "")
+    return Transcript(above=tuple(filter(None, above)), said=said)
+
+
+def _carried(strip: Strip, above: tuple[str, ...]) -> Transcript:
+    """With its calls into a log of another format: every open call is closed right behind its
+    turn."""
     calls = {s.n for s in strip.steps if s.in_context and s.open and not s.message.sidechain}
     last = strip.steps[-1].n if strip.steps else 0
     items: list[Item] = []
@@ -281,8 +294,7 @@ def _carried(strip: Strip, above: tuple[str, ...], *, plainly: bool) -> Transcri
         if row.sort != "call":
             items, waiting = items + waiting, []
         is_lost = row.damage is not None and not row.damage.mild
-        is_out = row.sort == "end" or row.sort in behind or is_lost
-        items.append(Item(row, "-" if is_out else ""))
+        items.append(Item(row, "-" if row.sort == "end" or is_lost else ""))
         if row.n in calls:
             waiting.append(Item(_closing(row.place, row.n or 0, last), "+"))
     out = sum(item.mark == "-" for item in items)

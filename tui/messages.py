@@ -1,4 +1,4 @@
-"""What workers and the prompt tell the screen. Messages of one widget stand in its file.
+"""What workers tell the screen. Messages of one widget stand in its file.
 
 They are compared and printed by nobody, so no code for that is made: it would be made at start.
 """
@@ -76,26 +76,3 @@ class DesktopNotice(Message):
     """The desktop is to be told."""
 
     words: str
-
-
-@dataclass(eq=False, repr=False)
-class Typed(Message):
-    """The prompt's text is another one."""
-
-    purpose: str
-    text: str
-
-
-@dataclass(eq=False, repr=False)
-class Given(Message):
-    """The prompt was answered."""
-
-    purpose: str
-    text: str
-
-
-@dataclass(eq=False, repr=False)
-class Left(Message):
-    """The prompt was left; what its text did is to be undone."""
-
-    purpose: str

@@ -199,7 +199,7 @@ def _ask_for_life(catalogue: Catalogue, asked: list[float], post: Post) -> None:
                 post(messages.Changed(entries))
 
 
-def guarded(what: str, work: Callable[[], None], post: Post) -> None:
+def guarded(what: str, work: Callable[[], object], post: Post) -> None:
     """A worker's outer edge: an error of ours must show on the screen, not end it."""
     try:
         work()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 
+from sessionlog import shown
 from sessionlog.commands.common import DONE
 from sessionlog.demo import make
 from sessionlog.text import visible
@@ -18,6 +19,9 @@ def arguments(sub: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Do it."""
     folder = make(options.dir)
+    if options.json:
+        print(shown.json_line({"folder": str(folder)}))
+        return DONE
     print(visible(str(folder)))
     print(f"open it with: sessionlog {visible(str(folder))}", file=sys.stderr)
     return DONE

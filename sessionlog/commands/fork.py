@@ -40,6 +40,10 @@ def run(options: argparse.Namespace) -> int:
         "dropped": [shown.of_damage(damage) for damage in plan.dropped],
         "orphans": [{"n": o.n, "call_id": o.call_id} for o in plan.orphans],
     }  # fmt: skip
-    nothing = f"would write {plan.path}: {plan.messages} messages"
-    say([shown.json_line(answer)] if options.json else made(answer, nothing))
+    if options.json:
+        say([shown.json_line(answer)])
+        return DONE
+    say(made(answer, f"would write {plan.path}: {plan.messages} messages"))
+    if plan.at != options.at:
+        say([f"  holds message {plan.at}, too: it stands on one line with message {options.at}"])
     return DONE

@@ -17,7 +17,7 @@ from sessionlog.follower import Follower
 from sessionlog.handover import Handed, accepted, finish, prepare
 from sessionlog.intake import Start
 from sessionlog.lend import lend
-from sessionlog.onward import Onward
+from sessionlog.onward import Onward, nothing_of
 from sessionlog.reader import load
 from sessionlog.resume import Resume, plan_resume
 from sessionlog.secrets import mask
@@ -94,6 +94,8 @@ def _what(plan: Resume) -> str:
 
 
 def _carried(plan: Resume) -> Iterator[str]:
+    if plan.behind.before:
+        yield f"  {plan.behind.words}"
     if plan.plain is not None:
         yield f"  carried as plain messages: {plan.plain.counts}"
     if plan.left:
@@ -106,9 +108,13 @@ def _answer(plan: Resume) -> dict[str, Any]:
         "argv": list(plan.argv), "before": list(plan.before), "cwd": plan.cwd, "log": plan.log,
         "note": plan.note,
         "changed_files": changed, "missing": list(plan.missing),
-        "carried": {"format": plan.format, "as": plan.way} if plan.carried else None,
+        "carried": _how(plan) if plan.carried else None,
         "left": list(plan.left),
     }  # fmt: skip
+
+
+def _how(plan: Resume) -> dict[str, Any]:
+    return {"format": plan.format, "as": plan.way, "from": plan.behind.before + 1}
 
 
 def _carried_out(handed: Handed, as_json: bool) -> Outcome:
@@ -184,6 +190,7 @@ def _said(line: str) -> bool:
 
 def _told(handed: Handed, outcome: Outcome, as_json: bool) -> int:
     order = handed.order
+    nothing = nothing_of(order)
     if as_json:
         how = {
             "exit": outcome.code, "signal": outcome.signal, "stopped": outcome.stopped,
@@ -194,6 +201,8 @@ def _told(handed: Handed, outcome: Outcome, as_json: bool) -> int:
         print(ended.said(order.agent, outcome), file=sys.stderr)
         for line in ended.last_words(outcome):
             print(f"  {line}", file=sys.stderr)
+        if nothing:
+            print(f"  {nothing}", file=sys.stderr)
     if outcome.stopped == "person":
         return INTERRUPTED
-    return DONE if outcome.code == 0 and not outcome.stopped else FOUND
+    return DONE if outcome.code == 0 and not outcome.stopped and not nothing else FOUND

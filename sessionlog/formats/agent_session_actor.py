@@ -11,14 +11,14 @@ import os
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator
 from datetime import datetime
-from itertools import chain, count
+from itertools import count
 from typing import Any
 
 from sessionlog import codec, splice
 from sessionlog.errors import NotPossible
 from sessionlog.formats.base import Birth, Fate, Part, text_of
 from sessionlog.formats.ids import uuid_at
-from sessionlog.formats.links import Links, whole
+from sessionlog.formats.links import Links, in_order
 from sessionlog.records import OpenCall
 
 _VERSION = re.compile(r"agentsession/(\d+)\.(\d+)")
@@ -51,7 +51,7 @@ class AgentSessionActor:
         """
         links = Links("id", "parent", link_of, lambda digest: digest.hex()[:8])
         headed = False
-        for part in chain.from_iterable(map(whole, parts)):
+        for part in in_order(parts, link_of):
             if part.fate is Fate.KEPT and not headed and (header := _header_of(part.data)):
                 headed = True
                 yield _header(part.data, header, birth)
@@ -78,11 +78,8 @@ class AgentSessionActor:
 
 def link_of(data: bytes) -> tuple[str, str] | None:
     """(id, parent) of the entry on a raw line; None where there is none."""
-    try:
-        value = splice.loads(data)
-    except ValueError:
-        return None
-    if not isinstance(value, dict) or value.get("type") == "session" or "parent" not in value:
+    value = splice.object_of(data)
+    if value.get("type") == "session" or "parent" not in value:
         return None
     return text_of(value.get("id")), text_of(value["parent"])
 
@@ -91,11 +88,8 @@ def _header_of(data: bytes) -> dict[str, Any]:
     """The header on a line; {} where there is none."""
     if b'"session"' not in data:
         return {}
-    try:
-        value = splice.loads(data)
-    except ValueError:
-        return {}
-    return value if isinstance(value, dict) and value.get("type") == "session" else {}
+    value = splice.object_of(data)
+    return value if value.get("type") == "session" else {}
 
 
 def _header(data: bytes, header: dict[str, Any], birth: Birth) -> bytes:
@@ -112,8 +106,7 @@ def _header(data: bytes, header: dict[str, Any], birth: Birth) -> bytes:
 
 def _kept_from(data: bytes, links: Links) -> bytes:
     """A compaction that names the first entry it keeps, where that one was left out."""
-    value = splice.loads(data)
-    named = text_of(value.get("first_kept")) if isinstance(value, dict) else ""
+    named = text_of(splice.object_of(data).get("first_kept"))
     if named and (now := links.stands_for(named)) != named:
         return splice.put(data, 0, {"first_kept": codec.dumps(now)})
     return data

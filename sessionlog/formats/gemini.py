@@ -96,7 +96,7 @@ class Gemini:
             if prompt and model:
                 break
         stem = os.path.splitext(os.path.basename(path))[0]
-        workdir = meta.workdir or folder or _project_root(path)
+        workdir = meta.workdir or _project_root(path) or folder
         meta = meta._replace(id=meta.id or stem, model=model, workdir=workdir)
         return Description(meta, _summary(meta, newest_first) or prompt.strip(), started)
 
@@ -115,7 +115,7 @@ class Gemini:
             if isinstance(payload, Message) and payload.type == "assistant":
                 return Ending(False, None, None, "in a call that the log does not hold",
                               "the last answer is empty, as it is while its calls run")  # fmt: skip
-        return Ending(True, None, None, "nothing was asked", "no prompt in the log")
+        return Ending(False, None, None, "nothing was asked", "no prompt in the log")
 
     def glimpse(self, path: str, head: bytes, tail: bytes, size: int) -> Entry | None:
         return None  # prompt, model and text stand in messages, which have to be decoded
@@ -178,7 +178,7 @@ def _project_root(path: str) -> str:
     for beside in (os.path.dirname(folder), os.path.dirname(os.path.dirname(folder))):
         try:
             with open(os.path.join(beside, ".project_root"), encoding="utf-8") as file:
-                return file.read(4096).strip()
+                return file.read(4096).removesuffix("\n")
         except (OSError, ValueError):
             continue
     return ""

@@ -129,10 +129,10 @@ class _Copy:
                 yield self._change(data, value["$set"])
         elif isinstance(value.get("id"), str):
             yield from self.head(b"")
-            if data := self._results.take(data, value):
+            if data := self._message(data, value):
                 yield data
         elif isinstance(value.get("sessionId"), str):
-            yield from self.head(data)
+            yield from self.head(self._listed(data, ("messages",), value.get("messages")))
         else:
             yield data
 
@@ -155,10 +155,7 @@ class _Copy:
         old by it. A list of messages says each result once."""
         if isinstance(change.get("messages"), list):
             self._results = lines.Results()  # what was before does not count any more
-            wanted = [self._wants(message) for message in change["messages"]]
-            found = splice.member(data, ("$set", "messages"))
-            if found and not all(wanted):
-                data = splice.only(data, found.start, wanted)
+            data = self._listed(data, ("$set", "messages"), change["messages"])
         own = {"sessionId": self._birth.id, "lastUpdated": self._birth.time}
         own = {key: value for key, value in own.items() if key in change}
         if own and (found := splice.member(data, ("$set",))):
@@ -166,10 +163,32 @@ class _Copy:
             data = splice.put(data, found.start, values)
         return data
 
-    def _wants(self, message: Any) -> bool:
-        """Does a message of a list bring anything new?"""
-        known = isinstance(message, dict) and isinstance(message.get("id"), str)
-        return not known or self._results.take(b"{}", message) != b""
+    def _listed(self, data: bytes, path: tuple[str, ...], messages: Any) -> bytes:
+        """A line with a list of messages: what becomes of each."""
+        found = splice.member(data, path)
+        if found is None or not isinstance(messages, list):
+            return data
+        again = lines.results_of(messages)
+        places = splice.members(data, found.start)
+        made = [
+            self._message(data[place.start : place.end], message, again)
+            if isinstance(message, dict) and isinstance(message.get("id"), str)
+            else data[place.start : place.end]
+            for place, message in zip(places, messages, strict=True)
+        ]
+        if all(data[p.start : p.end] == new for p, new in zip(places, made, strict=True)):
+            return data
+        return data[: places[0].start] + b",".join(filter(None, made)) + data[places[-1].end :]
+
+    def _message(
+        self, data: bytes, value: Mapping[str, Any], again: Collection[str] = ()
+    ) -> bytes:
+        """A message, each result once, and each prompt so that the model is told of it; b"" when
+        it brings nothing new."""
+        if value.get("type") in MODEL:
+            data = lines.own_results(data, again)
+        data = self._results.take(data, value)
+        return lines.spoken(data) if data and value.get("type") == "user" else data
 
 
 def _free(

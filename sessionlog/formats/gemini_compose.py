@@ -8,6 +8,7 @@ head, and messages with an id, a time, a type and a text, are all it needs.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
 import re
@@ -15,14 +16,18 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import count
 
 from sessionlog import codec
+from sessionlog.errors import NotPossible
 from sessionlog.formats.base import Birth, Said, dict_of, text_of
+from sessionlog.formats.gemini_parts import CONTEXTS, SPOKEN, UNHEARD
 from sessionlog.formats.ids import uuid_of
 from sessionlog.paths import gemini_folder
 
 _MOST = 1 << 20
 """Bytes of the list of projects that are read."""
-_UNSENT = ("/", "?", "<session_context>", "<hook_context>")
-_NAME = re.compile(r"[A-Za-z0-9_-]+")
+_LEFT_OUT = (*UNHEARD, *CONTEXTS)
+_NAME = re.compile(r"[a-z0-9-]+")
+_PLACES = ("tmp", "history")
+"""Folders in which the client keeps something of each project."""
 
 
 def composed(said: Iterable[Said], birth: Birth) -> Iterator[bytes]:
@@ -61,7 +66,7 @@ def message_line(birth: Birth, n: object, message: Said) -> bytes:
 def _heard(text: str) -> str:
     """A user's text so that the model gets it: what begins as a command, or as what the client
     puts in by itself, it leaves out when it resumes (0.61.0)."""
-    return f"[the user said] {text}" if text.lstrip().startswith(_UNSENT) else text
+    return SPOKEN + text if text.lstrip().startswith(_LEFT_OUT) else text
 
 
 def project_hash(workdir: str) -> str:
@@ -70,39 +75,60 @@ def project_hash(workdir: str) -> str:
 
 
 def home_of(workdir: str, environ: Mapping[str, str]) -> str:
-    """The folder in which the client keeps the sessions of a working directory."""
-    own, root = gemini_folder(environ), os.path.abspath(workdir)
+    """The folder in which the client keeps the sessions of a working directory, links resolved.
+
+    Raises NotPossible where that ends in a blank: the client (0.61.0) reads the owner of its own
+    folders without it, takes another folder at each start, and finds no session again.
+    """
+    own, root = gemini_folder(environ), os.path.realpath(workdir)
+    if root != root.strip():
+        raise NotPossible(
+            f"{root!r}: Gemini CLI finds no session of a folder whose name ends in a blank: "
+            "choose another folder"
+        )
     return os.path.join(own, "tmp", _project(own, root), "chats")
 
 
 def _project(own: str, root: str) -> str:
-    """The client's short name for a project; the one that it will take for a new one."""
+    """The client's short name for a project (`ProjectRegistry`): the one that it has written down,
+    that of a folder which says so, or the one that it will take for a new one."""
     known = _registered(own)
-    if root in known:
-        return known[root]
+    name = known.pop(root, "")
+    if name and _owners(own, name) <= {root}:
+        return name
+    for name in _named(own):
+        if root in _owners(own, name):
+            return name
     slug = re.sub(r"[^a-z0-9]+", "-", os.path.basename(root).lower()).strip("-") or "project"
-    for n in count():
-        name = f"{slug}-{n}" if n else slug
-        owner = _owner(os.path.join(own, "tmp", name))
-        if owner == root or (not owner and name not in known.values()):
-            break
-    return name
+    taken = set(known.values())
+    names = (f"{slug}-{n}" if n else slug for n in count())
+    return next(name for name in names if name not in taken and _owners(own, name) <= {root})
 
 
 def _registered(own: str) -> dict[str, str]:
-    """The projects that the client knows, by their folders."""
+    """The projects that the client knows, by their folders; it takes all of them or none."""
     try:
         with open(os.path.join(own, "projects.json"), "rb") as file:
             known = dict_of(dict_of(codec.loads(file.read(_MOST))).get("projects"))
     except (OSError, ValueError):
         return {}
-    return {root: name for root, name in known.items() if _NAME.fullmatch(text_of(name))}
+    return dict(known) if all(_NAME.fullmatch(text_of(name)) for name in known.values()) else {}
 
 
-def _owner(folder: str) -> str:
-    """Whose folder it is; "" for one that is nobody's yet."""
-    try:
-        with open(os.path.join(folder, ".project_root"), encoding="utf-8") as file:
-            return file.read(4096).strip()
-    except (OSError, ValueError):
-        return ""
+def _named(own: str) -> list[str]:
+    """The names of the projects that the client keeps something of."""
+    names: list[str] = []
+    for place in _PLACES:
+        with contextlib.suppress(OSError):
+            names += os.listdir(os.path.join(own, place))
+    return names
+
+
+def _owners(own: str, name: str) -> set[str]:
+    """Whose a project of that name is; nobody's yet where nothing says so."""
+    owners = set()
+    for place in _PLACES:
+        with contextlib.suppress(OSError, ValueError):
+            with open(os.path.join(own, place, name, ".project_root"), encoding="utf-8") as file:
+                owners.add(file.read(4096).strip())
+    return owners

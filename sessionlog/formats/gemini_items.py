@@ -13,6 +13,7 @@ from typing import Any
 
 from sessionlog.formats.base import dict_of, event_record, list_of, other_record, response, text_of
 from sessionlog.formats.gemini_parts import (
+    CONTEXTS,
     MODEL,
     NOTES,
     TOLD,
@@ -20,6 +21,7 @@ from sessionlog.formats.gemini_parts import (
     answers_in,
     calls_of,
     is_whole,
+    key_of,
     parts_of,
     said,
 )
@@ -30,8 +32,6 @@ CANCELLED = "Request cancelled."
 """The client's note that a person stopped the answer."""
 NUDGE = "System: Please continue."
 """What the client itself says when the model stopped with nothing."""
-CONTEXTS = ("<session_context>", "<hook_context>")
-"""How what the client puts into the conversation begins; it is made anew at a resume."""
 _FAILED = ("error", "cancelled")
 _META = ("sessionId", "startTime", "directories", "messages", "forkedFrom", TOLD)
 
@@ -104,7 +104,7 @@ def _listed(messages: Any, told: Mapping[str, Any], span: Span) -> Iterator[Reco
 def _message(value: Mapping[str, Any], told: Mapping[str, Any], span: Span) -> Iterator[Record]:
     kind, at = text_of(value.get("type")), text_of(value.get("timestamp"))
     again = told.get("said") is True
-    key = f"{value['id']}+" if again else value["id"]
+    key = key_of(value["id"], again)
     if kind in MODEL:
         messages = list(_answer(value, told, again))
     elif kind == "user":
@@ -138,7 +138,7 @@ def _note(kind: str, value: Mapping[str, Any], span: Span, at: str, again: bool)
 def _prompt(value: Mapping[str, Any], told: Mapping[str, Any], again: bool) -> Iterator[Message]:
     """A user's message: results first, as the service wants them."""
     parts = parts_of(value.get("content"))
-    known = list_of(told.get("results"))
+    known = _names(told.get("results"))
     results = [answer for answer in answers_in(parts) if answer.key not in known]
     yield from (_result(answer.id, answer.name, answer.response, {}) for answer in results)
     text, images = _words(parts), _images(parts)
@@ -150,10 +150,10 @@ def _prompt(value: Mapping[str, Any], told: Mapping[str, Any], again: bool) -> I
         yield Message("system", text, extra={"note": tag})
     elif start == NUDGE:
         yield Message("system", text, extra={"note": "nudge"})
-    else:  # what begins so is for the client alone
+    else:
         shown = _words(parts_of(value.get("displayContent")))
         extra = {"display": shown} if shown and shown != text else {}
-        yield Message("user", text, images=images, extra=extra, unsent=start.startswith(("/", "?")))
+        yield Message("user", text, images=images, extra=extra, unsent=told.get("unsent") is True)
 
 
 def _answer(value: Mapping[str, Any], told: Mapping[str, Any], again: bool) -> Iterator[Message]:
@@ -166,13 +166,17 @@ def _answer(value: Mapping[str, Any], told: Mapping[str, Any], again: bool) -> I
         empty = Message("assistant", unsent=True)  # the client leaves out what is empty
         for message in texts or [empty]:
             yield message._replace(answer=value["id"], extra=extra)
-    asked, answered = list_of(told.get("calls")), list_of(told.get("results"))
+    asked, answered = _names(told.get("calls")), _names(told.get("results"))
     for call in calls:
         if call.key not in asked:
             yield Message("activity", activity=_request(call), answer=value["id"], extra=extra)
     for call in calls:
         if call.key not in answered and (found := _response(call)) is not None:
             yield found._replace(answer=value["id"])
+
+
+def _names(listed: Any) -> set[str]:
+    return {name for name in list_of(listed) if isinstance(name, str)}
 
 
 def _texts(value: Mapping[str, Any], parts: list[Mapping[str, Any]]) -> Iterator[Message]:

@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 from sessionlog import codec, splice
 from sessionlog.formats.base import dict_of, list_of
-from sessionlog.formats.gemini_parts import MODEL, Call, answers_in, calls_of, parts_of
+from sessionlog.formats.gemini_parts import (
+    MODEL,
+    SPOKEN,
+    UNHEARD,
+    Call,
+    answers_in,
+    calls_of,
+    parts_of,
+)
 from sessionlog.framing import Line
 from sessionlog.stores.gemini_fold import bare
 
@@ -56,6 +64,65 @@ class Results:
         if known.isdisjoint(keys) or not isinstance(value.get("content"), list):
             return data
         return kept_results(data, lambda n: keys[n] not in known, rest=True)
+
+
+def own_results(data: bytes, again: Collection[str] = ()) -> bytes:
+    """A message of the model whose calls each have their own result alone.
+
+    When the client (0.61.0, `updateMessagesFromHistory`) goes on with a log, it writes into each
+    call all parts of the user's message behind it, and when it does so again, it sends all that is
+    in each. Of calls whose results a message of the user holds, too (`again`, by key), what came
+    with the result stands there.
+    """
+    listed = splice.member(data, ("toolCalls",))
+    if listed is None or not _is_list(data, listed.start):
+        return data
+    entries = splice.loads(data[listed.start : listed.end])
+    pieces, done = [], 0
+    for item, entry in zip(splice.members(data, listed.start), entries, strict=True):
+        call, wanted = data[item.start : item.end], _own(dict_of(entry), again)
+        found = None if all(wanted) else splice.member(call, ("result",))
+        if found:
+            pieces += [data[done : item.start], splice.only(call, found.start, wanted)]
+            done = item.end
+    return b"".join((*pieces, data[done:]))
+
+
+def _own(entry: Mapping[str, Any], again: Collection[str]) -> list[bool]:
+    """Which parts of a call's result are its own; [] for what is no list, or names none."""
+    parts = list_of(entry.get("result"))
+    ids = [dict_of(dict_of(part).get("functionResponse")).get("id") for part in parts]
+    id = entry.get("id")
+    if not isinstance(id, str) or id not in ids:
+        return []
+    own = ids.index(id)
+    shared = id in again or any(other not in (None, id) for other in ids)
+    return [n == own or (other is None and not shared) for n, other in enumerate(ids)]
+
+
+def results_of(messages: list[Any]) -> set[str]:
+    """Keys of the results that the user's messages of a list hold."""
+    said = [m for m in messages if isinstance(m, dict) and m.get("type") == "user"]
+    return {answer.key for m in said for answer in answers_in(parts_of(m.get("content")))}
+
+
+def spoken(data: bytes) -> bytes:
+    """A user's message of which the model is told: see `UNHEARD`. What the message says first gets
+    a few words before it; all other bytes stay."""
+    found = splice.member(data, ("content",))
+    if found is None:
+        return data
+    items = splice.members(data, found.start) if _is_list(data, found.start) else [found]
+    for item in items:
+        text = splice.member(data, ("text",), item.start) if _is_object(data, item.start) else item
+        if text is None or data[text.start : text.start + 1] != b'"':
+            return data
+        said = str(splice.loads(data[text.start : text.end])).lstrip()
+        if said.startswith(UNHEARD):
+            return data[: text.start + 1] + SPOKEN.encode() + data[text.start + 1 :]
+        if said:
+            return data
+    return data
 
 
 def answered_by(value: Mapping[str, Any]) -> set[str]:
@@ -121,6 +188,10 @@ def _only(data: bytes, key: str, wanted: Sequence[bool]) -> bytes:
 
 def _is_list(data: bytes, at: int) -> bool:
     return data[at : at + 1] == b"["
+
+
+def _is_object(data: bytes, at: int) -> bool:
+    return data[at : at + 1] == b"{"
 
 
 def _call_key(part: Any) -> str | None:

@@ -15,9 +15,18 @@ MODEL = ("gemini", "qwen", "model", "assistant")
 """Types of the model's messages: the client's own, and those of clients made from it."""
 NOTES = ("info", "warning", "error")
 """Types of what the client tells the person alone."""
+UNHEARD = ("/", "?")
+"""How a prompt begins that the client leaves out when it resumes (`isIgnoredUserContent`), though
+the model was told of it: a command that the client runs by itself is in no log."""
+SPOKEN = "[the user said] "
+"""What stands before such a prompt in a log of ours, so that the model is told of it again."""
+CONTEXTS = ("<session_context>", "<hook_context>")
+"""How what the client puts into the conversation begins; it is made anew at a resume."""
 TOLD = "$told"
 """The member in which a store says what earlier lines told: see `stores.gemini_fold`."""
 _NOTHING: Mapping[str, Any] = {}
+_LONG = 200
+"""Characters of an id that a key holds; the client's are 36 long."""
 
 
 class Call(NamedTuple):
@@ -42,6 +51,16 @@ class Answer(NamedTuple):
     id: str
     name: str
     response: Mapping[str, Any]
+
+
+def key_of(id: str, again: bool) -> str:
+    """`Record.key` of a message's first line, and of those that tell more of it. It is never long:
+    each line that goes back names two."""
+    if len(id) > _LONG:
+        from hashlib import sha256
+
+        id = sha256(id.encode("utf-8", "surrogatepass")).hexdigest()
+    return f"{id}+" if again else id
 
 
 def parts_of(content: Any) -> list[Mapping[str, Any]]:

@@ -5,7 +5,8 @@ stands before. In the new log, lines were left out, moved and added, so
 
 - what followed a record that was left out follows what that one followed,
 - an added or moved line follows the line in front of it, and what followed that one follows it,
-- a record whose parent is nowhere before it (its line was lost) follows the record in front of it.
+- a record whose parent comes within the next lines goes behind that one,
+- a record whose parent is nowhere (its line was lost) follows the record in front of it.
 
 All other bytes of a line stay, and so does a link that still holds.
 """
@@ -14,11 +15,17 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable, Iterator
+from collections import Counter, deque
+from collections.abc import Callable, Iterable, Iterator
+from typing import NamedTuple
 
 from sessionlog import codec, splice
+from sessionlog.branch import AHEAD
 from sessionlog.formats.base import Fate, Part
 from sessionlog.framing import Line
+
+Link = Callable[[bytes], tuple[str, str] | None]
+"""As `Tree.link`."""
 
 _GLUED = re.compile(rb'\}[ \t\r\0]*\{[ \t]*"')
 
@@ -30,14 +37,10 @@ class Links:
     """
 
     def __init__(
-        self,
-        key: str,
-        parent: str,
-        link: Callable[[bytes], tuple[str, str] | None],
-        name: Callable[[bytes], str],
-    ) -> None:
-        """`key` and `parent`: the members that hold a record's id and its parent's. `link`: as
-        `Tree.link`. `name`: an id in the client's shape, from 32 bytes of a hash."""
+        self, key: str, parent: str, link: Link, name: Callable[[bytes], str]
+    ) -> None:  # fmt: skip
+        """`key` and `parent`: the members that hold a record's id and its parent's. `name`: an id
+        in the client's shape, from 32 bytes of a hash."""
         self._key, self._parent, self._link, self._name = key, parent, link, name
         self._seen: set[int] = set()
         self._gone: dict[str, str] = {}
@@ -57,7 +60,7 @@ class Links:
         data, fate = part
         found = self._link(data)
         if fate is Fate.DROPPED:
-            if found is not None and found[0] and found[0] != self.last:
+            if found is not None and found[0] and hash(found[0]) not in self._seen:
                 self._gone[found[0]] = found[1]
                 self._waiting.append(found[0])
             return None
@@ -107,6 +110,66 @@ class Links:
         for gone in self._waiting:
             self._behind[gone] = id
         self._waiting.clear()
+
+
+def in_order(parts: Iterable[Part], link: Link) -> Iterator[Part]:
+    """The parts, one record a line, each behind the one that it follows where that is among the
+    next lines; what was added or moved behind a record stays behind it."""
+    order = _Order()
+    window: deque[_Group] = deque()
+    for part in (one for glued in parts for one in whole(glued)):
+        if part.fate in (Fate.ADDED, Fate.MOVED) and window:
+            window[-1].parts.append(part)
+            continue
+        found = link(part.data) if part.fate is Fate.KEPT else None
+        window.append(_Group([part], *(found or ("", ""))))
+        order.expect(window[-1])
+        if len(window) > AHEAD:
+            yield from order.take(window.popleft())
+    for group in window:
+        yield from order.take(group)
+
+
+class _Group(NamedTuple):
+    """A record, and what goes with it."""
+
+    parts: list[Part]
+    id: str
+    parent: str
+
+
+class _Order:
+    """Holds records back until the one that they follow was there."""
+
+    def __init__(self) -> None:
+        self._coming: Counter[str] = Counter()
+        self._held: dict[str, list[_Group]] = {}
+        """By the id that they wait for."""
+        self._waits: dict[str, str] = {}
+        """What a record that is held back waits for."""
+
+    def expect(self, group: _Group) -> None:
+        """A record that is among the next lines."""
+        if group.id:
+            self._coming[group.id] += 1
+
+    def take(self, group: _Group) -> Iterator[Part]:
+        """The next record: its parts, and of those that waited for it, or nothing yet."""
+        id, parent = group.id, group.parent
+        if id:
+            self._coming[id] -= 1
+            if not self._coming[id]:
+                del self._coming[id]
+        if parent in self._coming or (parent in self._waits and _end(parent, self._waits) != id):
+            self._held.setdefault(parent, []).append(group)
+            self._waits |= {id: parent} if id else {}
+            return
+        todo = [group]
+        while todo:
+            group = todo.pop()
+            yield from group.parts
+            self._waits.pop(group.id, None)
+            todo += reversed(self._held.pop(group.id, []))
 
 
 def whole(part: Part) -> Iterator[Part]:

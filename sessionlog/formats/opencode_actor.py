@@ -49,7 +49,7 @@ class OpenCodeActor:
         copy = Copy(_id_of(birth), birth)
         head, messages = b"", []
         for line, closings in _closed(parts):
-            value = dict_of(splice.loads(line))
+            value = splice.object_of(line)
             info = dict_of(value.get("info"))
             if "role" in info or "parts" in value:
                 messages.append(copy.message(line, value, closings))

@@ -10,34 +10,34 @@ import os
 import sqlite3
 
 from sessionlog.errors import Unreadable
+from sessionlog.stores.opencode_ask import ids_of, number_of, picked, tables
 from sessionlog.stores.sqlite import holders, read
-
-_BY = {"session": "id", "message": "session_id", "part": "session_id"}
 
 
 def evidence(path: str, session_id: str) -> str | None:
     """What shows that a client runs this session; None when nothing does."""
-    file, _, id = path.rpartition("/")
+    file, _, name = path.rpartition("/")
     if not os.path.isfile(file):
         return None
     began = {pid: time for pid in holders(file) if (time := _began(pid)) is not None}
     if not began:
         return None
     try:
-        changed = read(file, lambda db: _changed(db, id)) / 1000
+        changed = read(file, lambda db: _changed(db, name)) / 1000
     except Unreadable:
         return None
     alive = [pid for pid, time in began.items() if time <= changed]
     return f"open for writing in pid {alive[-1]}, which changed it last" if alive else None
 
 
-def _changed(db: sqlite3.Connection, id: str) -> int:
+def _changed(db: sqlite3.Connection, name: str) -> float:
     """When anything of a session was written last, in Unix milliseconds."""
-    times = [0]
-    for table, column in _BY.items():
-        asked = f"SELECT max(time_updated) FROM {table} WHERE {column} = ?"
-        times.append(db.execute(asked, (id,)).fetchone()[0] or 0)
-    return max(times)
+    ids, latest = ids_of(db, name), 0.0
+    for table in tables(db):
+        column = "id" if table == "session" else "session_id"
+        times = picked(db, table, ["time_updated"], column, ids)
+        latest = max([latest, *(number_of(time) for (time,) in times)])
+    return latest
 
 
 def _began(pid: int) -> float | None:

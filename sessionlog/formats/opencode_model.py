@@ -17,6 +17,7 @@ from sessionlog.errors import Unreadable
 from sessionlog.formats.base import dict_of, text_of
 from sessionlog.formats.opencode_shape import MESSAGES
 from sessionlog.paths import open_regular, opencode_databases
+from sessionlog.stores.opencode_ask import picked
 from sessionlog.stores.sqlite import read
 
 _CONFIGURED = re.compile(rb'"model"\s*:\s*"([^"\\/]+/[^"\\]+)"')
@@ -43,13 +44,15 @@ def _used(environ: Mapping[str, str]) -> Iterator[str]:
 
 def _newest(db: sqlite3.Connection) -> str:
     """Asked of the messages: older databases do not have it with the session."""
-    asked = "SELECT data FROM message ORDER BY time_created DESC LIMIT ?"
-    return next(filter(None, (_named(data) for (data,) in db.execute(asked, (_LOOK,)))), "")
+    latest = picked(db, "message", ["data"], then=f"ORDER BY time_created DESC LIMIT {_LOOK}")
+    return next(filter(None, (_named(data) for (data,) in latest)), "")
 
 
 def _named(data: Any) -> str:
     try:
-        info = dict_of(codec.loads(data.encode() if isinstance(data, str) else data))
+        info = dict_of(
+            codec.loads(data.encode("utf-8", "surrogateescape") if isinstance(data, str) else data)
+        )
     except (ValueError, TypeError):
         return ""
     model = dict_of(info.get("model"))

@@ -8,8 +8,10 @@ from __future__ import annotations
 import os
 import re
 import sqlite3
+from typing import Any
 
 from sessionlog.errors import Unreadable
+from sessionlog.stores.opencode_ask import ids_of, name_of, order_of, picked
 from sessionlog.stores.sqlite import read
 
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
@@ -36,26 +38,28 @@ def session_beside(path: str, id: str) -> str | None:
 def subagents_of(path: str) -> list[str]:
     """Paths of the logs of all subagents of a session in a database, oldest first, those of their
     own included; [] for one that is kept otherwise."""
-    file, _, id = path.rpartition("/")
+    file, _, name = path.rpartition("/")
     if not os.path.isfile(file):
         return []
     try:
-        return [f"{file}/{child}" for child in read(file, lambda db: _below(db, id))]
+        return [f"{file}/{child}" for child in read(file, lambda db: _below(db, name))]
     except Unreadable:
         return []
 
 
 def _is_there(db: sqlite3.Connection, id: str) -> bool:
-    return db.execute("SELECT 1 FROM session WHERE id = ?", (id,)).fetchone() is not None
+    return bool(ids_of(db, id))
 
 
-def _below(db: sqlite3.Connection, id: str) -> list[str]:
-    found: list[str] = []
-    waiting = [id]
+def _below(db: sqlite3.Connection, name: str) -> list[str]:
+    """Names of the sessions below one."""
+    own = ids_of(db, name)
+    found: list[Any] = []
+    waiting = own[:1]
     while waiting and len(found) < _MOST:
-        asked = "SELECT id FROM session WHERE parent_id = ? ORDER BY time_created, id"
-        children = [child for (child,) in db.execute(asked, (waiting.pop(0),))]
-        new = [child for child in children if child not in found and child != id]
+        some = picked(db, "session", ["time_created", "id"], "parent_id", [waiting.pop(0)])
+        children = [id for _, id in sorted(some, key=lambda row: order_of(*row))]
+        new = [id for id in children if name_of(id) and id not in found and id not in own]
         found += new
         waiting += new
-    return found
+    return [name_of(id) for id in found]

@@ -18,7 +18,7 @@ from typing import Any
 from sessionlog import codec, splice
 from sessionlog.formats.base import Birth, Fate, Part, Said, dict_of, list_of, text_of
 from sessionlog.formats.ids import uuid_at
-from sessionlog.formats.links import Links, whole
+from sessionlog.formats.links import Links, in_order
 from sessionlog.formats.pi_entries import link_of
 from sessionlog.paths import agent_folders
 from sessionlog.records import OpenCall, moment
@@ -122,7 +122,7 @@ class PiActor:
 def _headed(parts: Iterable[Part], birth: Birth) -> Iterator[tuple[bool, Part]]:
     """Every part with a record a line, the header first and told apart. The client takes no log
     whose first line is none: where it is lost, a new one is made."""
-    rest = (one for glued in parts for one in whole(glued))
+    rest = in_order(parts, link_of)
     before: list[Part] = []
     for part in rest:
         if part.fate is Fate.KEPT and _is_header(part.data):
@@ -141,8 +141,8 @@ def _headed(parts: Iterable[Part], birth: Birth) -> Iterator[tuple[bool, Part]]:
 def _is_header(data: bytes) -> bool:
     if b'"session"' not in data:
         return False
-    value = splice.loads(data)
-    return isinstance(value, dict) and value.get("type") == "session" and "id" in value
+    value = splice.object_of(data)
+    return value.get("type") == "session" and "id" in value
 
 
 def _missing(before: Iterable[Part], birth: Birth) -> Part:
@@ -224,8 +224,8 @@ class _Places:
 def _kept_from(data: bytes, links: Links, places: _Places) -> bytes:
     """A compaction that names the first entry it keeps, where that one is not there any more or
     not at its place."""
-    value = splice.loads(data)
-    if not isinstance(value, dict) or value.get("type") != "compaction":
+    value = splice.object_of(data)
+    if value.get("type") != "compaction":
         return data
     named, place = text_of(value.get("firstKeptEntryId")), value.get("firstKeptEntryIndex")
     if named and (now := links.stands_for(named)) != named:

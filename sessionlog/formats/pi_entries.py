@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from sessionlog import codec
+from sessionlog import splice
 from sessionlog.formats.base import (
     dict_of,
     event_record,
@@ -49,11 +49,8 @@ def link_of(data: bytes) -> tuple[str, str] | None:
     found = _LINK.match(data)
     if found is not None:
         return found[1].decode(), (found[2] or b"").decode()
-    try:
-        value = codec.loads(data)
-    except ValueError:
-        return None
-    if not isinstance(value, dict) or "parentId" not in value:
+    value = splice.object_of(data)
+    if "parentId" not in value:
         return None
     return text_of(value.get("id")), text_of(value["parentId"])
 

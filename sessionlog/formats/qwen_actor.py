@@ -18,7 +18,7 @@ from typing import Any
 from sessionlog import codec, splice
 from sessionlog.formats.base import Birth, Fate, Part, Said, list_of, text_of
 from sessionlog.formats.ids import digest_of, uuid_of
-from sessionlog.formats.links import Links, whole
+from sessionlog.formats.links import Links, in_order
 from sessionlog.formats.qwen_links import link_of
 from sessionlog.formats.qwen_parts import runs_of
 from sessionlog.paths import qwen_folder
@@ -79,7 +79,7 @@ class QwenActor:
         would lead nowhere. O(bytes)."""
         links = Links("uuid", "parentUuid", link_of, uuid_of)
         last = b"{}"
-        for part in (one for glued in parts for one in whole(glued)):
+        for part in in_order(parts, link_of):
             line = links.take(part)
             if line is None:
                 continue
@@ -137,8 +137,8 @@ def _renewed(data: bytes, birth: Birth, copied: bool) -> bytes:
         came = b',"forkedFrom":' + _origin(head[1].decode("utf-8", "replace"), birth)
         start, end = head.span(2)
         return data[:start] + id + data[end:-1] + (came if copied else b"") + b"}"
-    value = splice.loads(data)
-    if not isinstance(value, dict) or "sessionId" not in value:
+    value = splice.object_of(data)
+    if "sessionId" not in value:
         return data
     values = {"sessionId": id}
     if birth.workdir and "cwd" in value:  # the client looks for it in the folder that it names
@@ -154,10 +154,8 @@ def _origin(uuid: str, birth: Birth) -> bytes:
 
 def _shared(data: bytes) -> Mapping[str, Any]:
     """What the next record has in common with this one."""
-    value = splice.loads(data)
-    if not isinstance(value, dict) or "cwd" not in value:
-        return {}
-    return {name: value[name] for name in _SHARED[1:] if name in value}
+    value = splice.object_of(data)
+    return {name: value[name] for name in _SHARED[1:] if name in value and "cwd" in value}
 
 
 def _record(

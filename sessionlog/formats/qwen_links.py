@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from sessionlog import codec
+from sessionlog import splice
 from sessionlog.formats.base import text_of
 from sessionlog.formats.qwen_events import OUTSIDE
 
@@ -20,12 +20,7 @@ def link_of(data: bytes) -> tuple[str, str] | None:
     found = _LINK.match(data)
     if found is not None and not any(data.find(mark, 0, _NEAR) >= 0 for mark in _MARKS):
         return found[1].decode("utf-8", "replace"), (found[2] or b"").decode("utf-8", "replace")
-    try:
-        value = codec.loads(data)
-    except ValueError:
-        return None
-    if not isinstance(value, dict) or "parentUuid" not in value:
-        return None
-    if value.get("subtype") in OUTSIDE:
+    value = splice.object_of(data)
+    if "parentUuid" not in value or value.get("subtype") in OUTSIDE:
         return None
     return text_of(value.get("uuid")), text_of(value["parentUuid"])

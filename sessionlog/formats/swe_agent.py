@@ -58,7 +58,7 @@ _LONG = ("query", "messages", "response", "thought", "action", "observation")
 _LOOK = 50
 INSTEAD = (
     "{agent} goes on with no trajectory, it is only read; "
-    "name an agent to give its conversation to (--agent)"
+    "`resume --agent NAME` gives its conversation to another agent"
 )
 
 Body = Mapping[str, Any]

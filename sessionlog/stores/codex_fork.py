@@ -10,8 +10,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
-from contextlib import closing
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from sessionlog import codec
@@ -20,15 +19,19 @@ from sessionlog.formats.codex_files import log_of
 from sessionlog.formats.codex_lines import ordinal_of
 from sessionlog.records import Entry
 from sessionlog.stores.base import Mark
-from sessionlog.stores.zstd import MAGIC, lines_of, mark_of
+from sessionlog.stores.zstd import first_line, is_packed, lines_of, mark_of
 
 _HEAD = re.compile(rb'\s*\{[^{]*"type"\s*:\s*"session_meta"')
 _BASE = b'"history_base"'
 _FIRST = 64 * 1024
+_LONG = 16 << 20
+"""Bytes of a head."""
 _DEEP = 32
 """Forks of forks that are followed."""
 _MOST = 256 << 20
 """Bytes of the files together, above which they are left apart."""
+_UNPACKED = 1 << 30
+"""Bytes of the lines together."""
 
 
 class Stretch(NamedTuple):
@@ -45,7 +48,7 @@ class CodexFork:
     many = False
 
     def keeps(self, path: str, head: bytes) -> bool:
-        if head.startswith(MAGIC):
+        if is_packed(head):
             return len(_chain(path)) > 1
         return bool(_HEAD.match(head)) and _names_base(path) and len(_chain(path)) > 1
 
@@ -53,7 +56,7 @@ class CodexFork:
         return []
 
     def lines(self, path: str, id: str) -> Iterator[bytes]:
-        return _joined(_chain(path) or [Stretch(path, None)])
+        return _bounded(path, _joined(_chain(path) or [Stretch(path, None)]))
 
     def mark(self, path: str, id: str) -> Mark:
         return tuple(mark_of(stretch.path) for stretch in _chain(path) or [Stretch(path, None)])
@@ -94,8 +97,7 @@ def _chain(path: str) -> list[Stretch]:
 
 def _base_of(path: str) -> tuple[str, int] | None:
     """The session that a log goes on from, and the ordinal before which it does."""
-    with closing(lines_of(path)) as lines:
-        first = next(lines, b"")
+    first = first_line(path, _LONG)
     if _BASE not in first:
         return None
     try:
@@ -113,6 +115,17 @@ def _joined(chain: list[Stretch]) -> Iterator[bytes]:
     if len(chain) > 1:
         yield from _joined(chain[1:])
     yield from own
+
+
+def _bounded(path: str, lines: Iterable[bytes]) -> Iterator[bytes]:
+    done = 0
+    for line in lines:
+        done += len(line) + 1
+        if done > _UNPACKED:
+            raise Unreadable(
+                f"{path}: more than {_UNPACKED >> 20:,} MB with its forebears; not a log"
+            )
+        yield line
 
 
 def _first(lines: Iterator[bytes]) -> Iterator[bytes]:

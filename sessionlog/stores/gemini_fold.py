@@ -12,11 +12,12 @@ here; one that repeats something gets a first member more, `$told`, which says w
     {"messages": {id: ...}}       of the messages in a `$set`, the same for each
     {"reset": true}               the `$set` leaves out what the conversation held
     {"keep": [first, last]}       keys of the records that a reset or a `$rewindTo` keeps
+    {"unsent": true}              a prompt that a later `$set` leaves out (`UNHEARD`)
 
-So a log that grows only grows, but for two things: where a message's text was written anew, the
-line of its first version gives way to that of the last; and a `$set` that left the conversation
-out did not, where a later one has all of it again (a client that resumes in the minute in which
-the session began first writes its new one into the same file).
+So a log that grows only grows, but for three things: where a message's text was written anew, the
+line of its first version gives way to that of the last; a `$set` that left the conversation out
+did not, where a later one has all of it again (a client that resumes in the minute in which the
+session began first writes its new one into the same file); and `unsent` stands with the prompt.
 """
 
 from __future__ import annotations
@@ -26,12 +27,20 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from sessionlog import codec, splice
-from sessionlog.formats.gemini_parts import MODEL, TOLD, answers_in, calls_of, parts_of, said
+from sessionlog.formats.gemini_parts import (
+    CONTEXTS,
+    MODEL,
+    TOLD,
+    UNHEARD,
+    answers_in,
+    calls_of,
+    key_of,
+    parts_of,
+    said,
+)
 from sessionlog.framing import Line
 
 Mark = dict[str, Any]
-_IGNORED = ("/", "?", "<session_context>", "<hook_context>")
-"""How a user's message begins that the client never tells the model again."""
 
 
 def plausible(value: Mapping[str, Any]) -> bool:
@@ -54,6 +63,8 @@ class _Known:
     results: set[str]
     talk: bool
     """Is it part of what the model is told?"""
+    slips: bool = False
+    """Is it a prompt that the client leaves out when it resumes?"""
     place: tuple[int, frozenset[str], frozenset[str]] | None = None
     """Index of its first line, and the calls and results that line tells; None: no line's own."""
     again: bool = False
@@ -84,12 +95,15 @@ class Fold:
         at = len(self.lines)
         self.lines.append(data)
         found = codec.parse(Line(0, 0, data, True), plausible).objects
-        marks = [
-            (span.offset, value, self._mark(value, at, len(found) == 1)) for value, span in found
-        ]
-        for offset, value, mark in reversed(marks):
+        pieces, done = [], 0
+        for value, span in found:
+            mark = self._mark(value, at, len(found) == 1)
             if mark or TOLD in value:
-                self.lines[at] = marked(self.lines[at], mark, offset)
+                end = span.offset + span.length
+                pieces += [data[done : span.offset], marked(data[span.offset : end], mark)]
+                done = end
+        if pieces:
+            self.lines[at] = b"".join((*pieces, data[done:]))
 
     def _mark(self, value: Mapping[str, Any], at: int, alone: bool) -> Mark:
         if isinstance(value.get("$rewindTo"), str):
@@ -108,11 +122,13 @@ class Fold:
     def _message(self, value: Mapping[str, Any], at: int | None) -> Mark:
         id = value["id"]
         text, calls, results, talk = _told_by(value)
+        prompt = value.get("type") == "user" and not results
+        slips = prompt and text.lstrip().startswith(UNHEARD)
         known = self._current.get(id)
         if known is None:
             told = (results & self._answered) - calls
             place = None if at is None else (at, frozenset(calls), frozenset(results))
-            self._current[id] = _Known(text, calls, results, talk, place)
+            self._current[id] = _Known(text, calls, results, talk, slips, place)
             self._answer(calls, results)
             return _mark(results=told)
         first = calls - known.calls
@@ -142,6 +158,9 @@ class Fold:
         ids = {message["id"]: None for message in messages}
         self._restore(ids)
         lost = {id: known for id, known in self._current.items() if id not in ids and known.talk}
+        for id in [id for id, known in lost.items() if known.slips]:
+            if place := lost.pop(id).place:
+                self.lines[place[0]] = marked(self.lines[place[0]], {"unsent": True})
         mark: Mark = {}
         if lost:
             mark["reset"] = True
@@ -182,7 +201,7 @@ class Fold:
     def _range(self, ids: dict[str, Any]) -> list[str]:
         """The keys of the first and the last of these."""
         last = next(reversed(ids))
-        return [next(iter(ids)), key_of(last, self._current[last].again)]
+        return [key_of(next(iter(ids)), False), key_of(last, self._current[last].again)]
 
     def _answer(self, asked: Iterable[str], results: Iterable[str]) -> None:
         """Calls that are asked anew wait for an answer of their own."""
@@ -198,34 +217,30 @@ def fold(lines: Iterable[bytes]) -> list[bytes]:
     return made.lines
 
 
-def key_of(id: str, again: bool) -> str:
-    """`Record.key` of a message's first line, and of those that tell more of it."""
-    return f"{id}+" if again else id
-
-
-def marked(data: bytes, mark: Mark, at: int = 0) -> bytes:
-    """The line with the object at `at` marked. What a log itself has under that name goes."""
-    data = bare(data, at)
-    start = data.index(b"{", at) + 1
-    space = b"," if data[start:].lstrip()[:1] != b"}" else b""
+def marked(data: bytes, mark: Mark) -> bytes:
+    """The line of one object, marked. What a log itself has under that name goes. O(bytes)."""
+    data = bare(data)
+    start = data.index(b"{") + 1
+    space = b"," if not data[start:].lstrip().startswith(b"}") else b""
     return b'%b"%b":%b%b%b' % (
         data[:start], TOLD.encode(), codec.dumps(mark), space, data[start:]
     )  # fmt: skip
 
 
-def bare(data: bytes, at: int = 0) -> bytes:
-    """The line without the mark of the object at `at`."""
-    if TOLD.encode() not in data:
+def bare(data: bytes) -> bytes:
+    """The line of one object without its mark. O(bytes)."""
+    if TOLD.encode() not in data and b"\\u" not in data:  # a key may be spelled in escapes
         return data
-    while found := splice.member(data, (TOLD,), at):
-        rest = data[found.end :].lstrip()
-        before = data[: found.begin].rstrip()
-        if rest.startswith(b","):
-            rest = rest[1:]
-        elif before.endswith(b","):
-            before = before[:-1]
-        data = before + rest
-    return data
+    members = splice.members(data)
+    kept = [member for member in members if member.key != TOLD]
+    if not kept:
+        return data[: members[0].begin] + data[members[-1].end :] if members else data
+    pieces, done = [], 0
+    for member in members[: members.index(kept[-1])]:
+        if member.key == TOLD:
+            pieces.append(data[done : member.begin])
+            done = data.index(b",", member.end) + 1
+    return b"".join((*pieces, data[done : kept[-1].end], data[members[-1].end :]))
 
 
 def _mark(said: bool = False, calls: Iterable[str] = (), results: Iterable[str] = ()) -> Mark:
@@ -251,4 +266,4 @@ def _told_by(value: Mapping[str, Any]) -> tuple[str, set[str], set[str], bool]:
     if kind != "user":
         return text, set(), set(), False
     results = {answer.key for answer in answers_in(parts)}
-    return text, set(), results, bool(results) or not text.lstrip().startswith(_IGNORED)
+    return text, set(), results, bool(results) or not text.lstrip().startswith(CONTEXTS)

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import os
 from collections import OrderedDict
 from collections.abc import Iterator
 
 from sessionlog.errors import Unreadable
+from sessionlog.paths import open_regular, stem_of
 from sessionlog.records import Entry
 from sessionlog.stores.base import Mark
+from sessionlog.stores.opencode_ask import TABLES, tables
 from sessionlog.stores.opencode_rows import Rows, rows_of
-from sessionlog.stores.opencode_tables import lines_of, tables
+from sessionlog.stores.opencode_tables import lines_of
 from sessionlog.stores.sqlite import MAGIC, mark_of, read
 
-_TABLES = {"session", "message"}
+_LOOK = 1 << 20
+"""Bytes of a database that cannot be read in which words of its schema are looked for."""
+_FEW = 2
+"""Of its tables, how many make a database one of these."""
 _KEPT = 8
 """Databases whose rows are kept at hand."""
 
@@ -32,29 +38,34 @@ class OpenCodeDatabase:
         if not head.startswith(MAGIC):
             return False
         try:
-            if self._ours != (path, mark := mark_of(path)) and read(path, tables) >= _TABLES:
+            mark = mark_of(path)
+            if self._ours != (path, mark) and len(read(path, tables) & TABLES) >= _FEW:
                 self._ours = path, mark
             return self._ours == (path, mark)
         except (Unreadable, OSError):
-            return False
+            return _may_be_ours(path)
 
     def sessions(self, path: str) -> list[str]:
         """Those that a person began: a subagent's is opened from the call that started it."""
         try:
             rows = self._known(path)
         except (Unreadable, OSError):
-            return []
-        return rows.order
+            return [""]
+        return rows.order + ([""] if rows.lost else [])
 
     def lines(self, path: str, id: str) -> Iterator[bytes]:
-        yield from read(path, lambda db: list(lines_of(db, path, id)))
+        yield from read(path, lambda db: list(lines_of(db, id)))
 
     def mark(self, path: str, id: str) -> Mark:
         return mark_of(path)
 
     def glimpse(self, path: str, id: str) -> Entry | None:
         """All rows of the database are made at once, and kept while it does not change."""
-        return self._known(path).entries.get(id)
+        rows = self._known(path)
+        if id:
+            return rows.entries.get(id)
+        why = rows.lost or f"a database of {len(rows.made_from)} sessions: name one, {path}/ID"
+        return Entry(stem_of(path), path, "unknown", reason=f"{path}: {why}")
 
     def _known(self, path: str) -> Rows:
         mark = mark_of(path)
@@ -66,3 +77,14 @@ class OpenCodeDatabase:
             while len(self._rows) > _KEPT:
                 self._rows.popitem(last=False)
         return kept[1]
+
+
+def _may_be_ours(path: str) -> bool:
+    """Of a database that cannot be read: by its name, or by a column's name in its schema."""
+    if os.path.basename(path).startswith("opencode"):
+        return True
+    try:
+        with open(open_regular(path), "rb") as file:
+            return b"session_id" in file.read(_LOOK)
+    except (Unreadable, OSError):
+        return False

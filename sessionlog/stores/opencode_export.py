@@ -22,8 +22,8 @@ from sessionlog.stores.document import joined, walk
 _HEAD = re.compile(rb'(?:\xef\xbb\xbf)?\s*\{\s*"info"\s*:\s*\{')
 _OWN = re.compile(rb'"id"\s*:\s*"ses_|"projectID"\s*:')
 _BETWEEN = b", \t\r\n"
-_END = re.compile(rb"[\]}, \t\r\n]*")
-"""What closes the document."""
+_END = re.compile(rb"(?:\][ \t\r\n]*\})?")
+"""What closes the document behind its last message."""
 _MESSAGE = re.compile(rb'\{\s*"info"\s*:')
 
 
@@ -66,7 +66,8 @@ def lines_of(document: bytes) -> Iterator[bytes]:
             members[piece.key] = one_line(piece.data)
     if members:
         yield joined(members)
-    yield from noted([*messages, *_salvaged(rest)], _revert(members.get("info", b"")))
+    salvaged = _salvaged(rest) if len(rest) > 1 else [Unended(rest)] if rest else []
+    yield from noted([*messages, *salvaged], _revert(members.get("info", b"")))
 
 
 def _revert(info: bytes) -> dict[str, object]:

@@ -9,28 +9,30 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping
-from itertools import groupby
 from typing import Any, NamedTuple
 
 from sessionlog import codec
-from sessionlog.formats.base import dict_of, text_of
+from sessionlog.formats.base import dict_of
 from sessionlog.formats.opencode import OpenCode
 from sessionlog.formats.opencode_lines import session_line
 from sessionlog.formats.opencode_parts import time_of
 from sessionlog.records import Entry, Record, Span, Status
-from sessionlog.stores.opencode_tables import Row, dicts, info_of, message_of, tables
+from sessionlog.stores.opencode_ask import (
+    Row,
+    name_of,
+    number_of,
+    order_of,
+    picked,
+    rows,
+    tables,
+)
+from sessionlog.stores.opencode_tables import info_of, message_of, read_of
+from sessionlog.stores.sqlite import is_damage
 
 _AT_ONCE = 250
 """Sessions whose messages are asked for at once."""
 _LONGEST = 1 << 18
 """Characters of a part that is decoded for a row."""
-_NTH = """
-    SELECT message.* FROM session JOIN message ON message.id = (
-        SELECT id FROM message WHERE session_id = session.id
-        ORDER BY time_created {0}, id {0} LIMIT 1
-    )
-"""
-
 
 _Source = tuple[Row, Row | None, Row | None]
 
@@ -39,69 +41,135 @@ class Rows(NamedTuple):
     """What a listing wants of a database."""
 
     order: list[str]
-    """Ids of the sessions that a person began, newest first."""
+    """Names of the sessions that a person began, newest first."""
     entries: dict[str, Entry]
-    """By id; those are missing that have to be read whole."""
+    """By name; those are missing that have to be read whole."""
     made_from: dict[str, _Source]
-    """By id: the rows of the session, its first message and its last."""
+    """By name: the rows of the session, its first message and its last."""
+    lost: str = ""
+    """What is no session though it stands among them; "" for nothing."""
 
 
 def rows_of(db: sqlite3.Connection, path: str, old: Rows | None = None) -> Rows:
     """The rows of all sessions. Costs two messages for each that changed since `old` was made."""
-    sessions = sorted(dicts(db, "SELECT * FROM session"), key=_age, reverse=True)
-    ids = {row["id"] for row in sessions}
-    order = [row["id"] for row in sessions if row.get("parent_id") not in ids]
-    if "part" not in tables(db):
-        return Rows(order, {}, {})
-    first, last = _messages(db, "ASC"), _messages(db, "DESC")
-    made_from = {row["id"]: (row, first.get(row["id"]), last.get(row["id"])) for row in sessions}
+    found, damaged = read_of(db, "session")
+    named = {name_of(row["id"]): row for row in sorted(found, key=_age)}
+    nameless = sum(not name_of(row["id"]) for row in found)
+    without = f"{nameless} rows of the table session have no id" if nameless else ""
+    sessions = {name: row for name, row in reversed(named.items()) if name}
+    lost = "; ".join(filter(None, (damaged, without)))
+    parents = {name: name_of(row.get("parent_id")) for name, row in sessions.items()}
+    begun = _begun(parents)
+    order = [name for name in sessions if name in begun]
+    made_from = _made_from(db, sessions)
     known = old.made_from if old is not None else {}
-    new = {id: rows for id, rows in made_from.items() if known.get(id) != rows}
-    entries = {id: e for id, e in old.entries.items() if id in ids - new.keys()} if old else {}
-    for entry in _entries(db, path, list(new.values())):
-        entries[entry.id] = entry
-    return Rows(order, entries, made_from)
+    new = {name: rows for name, rows in made_from.items() if known.get(name) != rows}
+    kept = made_from.keys() - new.keys()
+    entries = {name: e for name, e in old.entries.items() if name in kept} if old else {}
+    for name, entry in _entries(db, path, new):
+        entries[name] = entry
+    return Rows(order, entries, made_from, lost)
 
 
-def _entries(db: sqlite3.Connection, path: str, sources: list[_Source]) -> Iterator[Entry]:
+def _begun(parents: Mapping[str, str]) -> set[str]:
+    """Those that a person began: all that have none above them, or go round in a ring."""
+    below: dict[str, list[str]] = {}
+    for name, above in parents.items():
+        below.setdefault(above, []).append(name)
+    top = {name for name, above in parents.items() if above not in parents}
+    reached, waiting = set(top), list(top)
+    while waiting:
+        children = below.get(waiting.pop(), ())
+        reached.update(children)
+        waiting += children
+    return top | (parents.keys() - reached)
+
+
+def _made_from(db: sqlite3.Connection, sessions: Mapping[str, Row]) -> dict[str, _Source]:
+    """By name, those with an id as the client makes them, whose messages can be told apart."""
+    if not tables(db) >= {"message", "part"}:
+        return {}
+    plain = {name: row for name, row in sessions.items() if row["id"] == name}
+    try:
+        ends = _ends(db)
+        ids = {id for name in plain for id in ends.get(name, ()) if isinstance(id, str)}
+        messages = _messages(db, sorted(ids))
+    except sqlite3.DatabaseError as error:
+        if not is_damage(error):
+            raise
+        return {}
+    made: dict[str, _Source] = {}
+    for name, row in plain.items():
+        first, last = ends.get(name, (None, None))
+        made[name] = row, messages.get((name, first)), messages.get((name, last))
+    return made
+
+
+def _ends(db: sqlite3.Connection) -> dict[Any, tuple[Any, Any]]:
+    """Ids of the first and of the last message of each session, in one go over all of them."""
+    names = ["session_id", "time_created", "id"]
+    first: dict[Any, tuple[Any, Any]] = {}
+    last: dict[Any, tuple[Any, Any]] = {}
+    for session, created, id in picked(db, "message", names):
+        place = order_of(created, id)
+        if session not in first or place < first[session][0]:
+            first[session] = place, id
+        if session not in last or place > last[session][0]:
+            last[session] = place, id
+    return {session: (first[session][1], last[session][1]) for session in first}
+
+
+def _messages(db: sqlite3.Connection, ids: list[str]) -> dict[tuple[Any, Any], Row | None]:
+    """Messages by their session and id; None where there are two."""
+    found: dict[tuple[Any, Any], Row | None] = {}
+    for at in range(0, len(ids), _AT_ONCE):
+        for row in rows(db, "message", "id", ids[at : at + _AT_ONCE]):
+            key = row["session_id"], row["id"]
+            found[key] = row if key not in found else None
+    return found
+
+
+def _entries(
+    db: sqlite3.Connection, path: str, sources: Mapping[str, _Source]
+) -> Iterator[tuple[str, Entry]]:
     """So many at a time, since their messages are held meanwhile."""
-    for at in range(0, len(sources), _AT_ONCE):
-        some = sources[at : at + _AT_ONCE]
-        ids = [message["id"] for source in some for message in source[1:] if message is not None]
-        parts = _parts(db, ids)
-        for row, first, last in some:
+    names = list(sources)
+    for at in range(0, len(names), _AT_ONCE):
+        some = [(name, sources[name]) for name in names[at : at + _AT_ONCE]]
+        ids = {message["id"] for _, source in some for message in source[1:] if message is not None}
+        parts = _parts(db, sorted(ids))
+        if parts is None:
+            continue
+        for name, (row, first, last) in some:
             entry = _entry(path, row, _line(first, parts), _line(last, parts))
             if entry is not None:
-                yield entry
+                yield name, entry
 
 
-def _age(row: Row) -> tuple[int, str]:
-    created = row.get("time_created")
-    return (created if isinstance(created, int) else 0), text_of(row.get("id"))
+def _age(row: Row) -> Any:
+    return number_of(row.get("time_created")), order_of(row["id"])
 
 
-def _messages(db: sqlite3.Connection, order: str) -> dict[str, Row]:
-    """The first or the last message of each session."""
-    return {row["session_id"]: row for row in dicts(db, _NTH.format(order))}
-
-
-def _line(message: Row | None, parts: Mapping[str, list[Row | None]]) -> bytes | None:
+def _line(message: Row | None, parts: Mapping[str, list[Row]]) -> bytes | None:
     """The line of a message; None where it holds more than is decoded for a row."""
-    mine = parts.get(message["id"], []) if message is not None else [None]
-    if message is None or None in mine:
+    if message is None:
         return None
-    return next(iter(message_of(message, [part for part in mine if part is not None])))
+    mine = parts.get(message["id"], [])
+    for part in mine:
+        foreign = part["session_id"] != message["session_id"]
+        data = part["data"]
+        if foreign or (isinstance(data, str | bytes) and len(data) >= _LONGEST):
+            return None
+    return next(message_of(message, sorted(mine, key=lambda part: order_of(part.get("id")))))
 
 
-def _parts(db: sqlite3.Connection, ids: list[str]) -> dict[str, list[Row | None]]:
-    """The parts of some messages; None for one that is too long."""
-    holes = ",".join("?" * len(ids))
-    asked = f"SELECT * FROM part WHERE message_id IN ({holes}) ORDER BY message_id, id"
-    found = groupby(dicts(db, asked, *ids), lambda row: text_of(row["message_id"]))
-    return {
-        id: [row if len(row.get("data") or "") < _LONGEST else None for row in rows]
-        for id, rows in found
-    }
+def _parts(db: sqlite3.Connection, ids: list[str]) -> dict[str, list[Row]] | None:
+    """The parts of some messages; None where they are damaged."""
+    found: dict[str, list[Row]] = {}
+    pieces, damaged = read_of(db, "part", "message_id", ids)
+    for piece in pieces:
+        found.setdefault(piece["message_id"], []).append(piece)
+    return found if not damaged else None
 
 
 def _entry(path: str, row: Row, first: bytes | None, last: bytes | None) -> Entry | None:

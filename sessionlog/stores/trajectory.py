@@ -18,7 +18,7 @@ from sessionlog.formats.base import dict_of
 from sessionlog.formats.mini_commands import commands, opens
 from sessionlog.paths import open_regular
 from sessionlog.records import Entry
-from sessionlog.stores.base import Mark
+from sessionlog.stores.base import Mark, Unended
 from sessionlog.stores.document import joined, opening, walk
 
 _LISTS = ("trajectory", "history", "attempts", "messages")
@@ -78,7 +78,8 @@ def lines_of(data: bytes, name: str = "") -> Iterator[bytes]:
         yield from _turns(document)
     else:
         yield from _chat(document)
-    yield from document.lost
+    yield from document.lost[:-1]
+    yield from map(Unended, document.lost[-1:])
 
 
 def _read(fd: int) -> bytes:

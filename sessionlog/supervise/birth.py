@@ -10,8 +10,8 @@ import json
 import os
 import signal
 import termios
-from collections.abc import Mapping
-from typing import NamedTuple
+from collections.abc import Callable, Mapping
+from typing import NamedTuple, NoReturn
 
 from sessionlog.supervise.order import MARKER, Order
 from sessionlog.supervise.system import look
@@ -34,8 +34,12 @@ class Child(NamedTuple):
     err: int
 
 
-def start(order: Order, environ: Mapping[str, str], slave: int) -> Child:
+def start(
+    order: Order, environ: Mapping[str, str], slave: int, has_log: Callable[[str], bool]
+) -> Child:
     """Start the command of an order; `slave` is its end of a terminal, or -1: it is closed here.
+
+    `has_log`: are there lines under a path? What runs first may end well and have done nothing.
 
     Raises NotStarted, in words, when the system refuses; nothing runs then.
     """
@@ -51,7 +55,7 @@ def start(order: Order, environ: Mapping[str, str], slave: int) -> Child:
     supervisor = os.getpid()
     pid = os.fork()
     if pid == 0:
-        _become(order, environ, standard, say, supervisor)
+        _become(order, environ, standard, say, supervisor, has_log)
     for fd in {*standard, say}:
         os.close(fd)
     refused = _heard(said)
@@ -71,8 +75,9 @@ def _heard(fd: int) -> str:
 
 
 def _become(
-    order: Order, environ: Mapping[str, str], standard: tuple[int, ...], say: int, parent: int
-) -> None:
+    order: Order, environ: Mapping[str, str], standard: tuple[int, ...], say: int, parent: int,
+    has_log: Callable[[str], bool],
+) -> None:  # fmt: skip
     """In the child: become the command. Does not come back."""
     step = "cannot be started"
     try:
@@ -90,7 +95,7 @@ def _become(
         step = f"{order.cwd}: not a working directory"
         os.chdir(order.cwd)
         if order.before:
-            _run_first(order, environ, say)
+            _run_first(order, environ, say, has_log)
             say = -1
         step = f"{order.argv[0]}: cannot be run"
         _execute(order, order.argv, environ)
@@ -106,7 +111,9 @@ def _execute(order: Order, argv: tuple[str, ...], environ: Mapping[str, str]) ->
     os.execvpe(argv[0], argv, {**environ, **order.env, MARKER: order.run})
 
 
-def _run_first(order: Order, environ: Mapping[str, str], say: int) -> None:
+def _run_first(
+    order: Order, environ: Mapping[str, str], say: int, has_log: Callable[[str], bool]
+) -> None:
     """Run what has to run first, here and with the same output; ends this process where it fails.
 
     Whoever waits for the command hears that it has begun: this may take its time.
@@ -126,9 +133,15 @@ def _run_first(order: Order, environ: Mapping[str, str], say: int) -> None:
     code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
     if code:
         how = f"ended with exit code {code}" if code > 0 else f"was ended by signal {-code}"
-        words = f"{order.before[0]}: {how}, so {order.argv[0]} was not started\n"
-        os.write(2, words.encode(errors="surrogateescape"))
-        os._exit(code if code > 0 else 128 - code)
+        _not_started(order, how, code if code > 0 else 128 - code)
+    if order.log and not has_log(order.log):
+        _not_started(order, f"ended well, but brought nothing: {order.log} is not there", 1)
+
+
+def _not_started(order: Order, why: str, code: int) -> NoReturn:
+    words = f"{order.before[0]}: {why}, so {order.argv[0]} was not started\n"
+    os.write(2, words.encode(errors="surrogateescape"))
+    os._exit(code)
 
 
 def _words(error: OSError | ValueError) -> str:

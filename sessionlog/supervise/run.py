@@ -226,12 +226,18 @@ def supervise(
     try:
         system.look.become_reaper()
         system.look.die_with_parent(_GUARD_GONE)
-        child = birth.start(order, os.environ, slave)
+        child = birth.start(order, os.environ, slave, _has_log)
     except (birth.NotStarted, OSError) as error:
         told.viewer(failed=str(error))
     else:
         _supervise(Supervisor(order, control, woken, child, tape), told, guard)
     told.guard(done=True)
+
+
+def _has_log(path: str) -> bool:
+    from sessionlog.logfile import has_log  # only a run that brings its log first waits for this
+
+    return has_log(path)
 
 
 def _supervise(supervisor: Supervisor, told: Told, guard: Process) -> None:

@@ -65,11 +65,12 @@ async def test_a_fork_begins_before_the_call_that_was_running(tmp_path: Path) ->
 
 
 async def test_what_cannot_be_done_says_why(tmp_path: Path) -> None:
-    build.log(tmp_path / "rollout-2026.jsonl", build.codex_healthy())
+    done = build.line({"type": "turn.completed", "usage": {}})
+    build.log(tmp_path / "run.jsonl", [build.line({"type": "turn.started"}), done])
     async with opened(tmp_path) as (pilot, _):
         sheet = await asked(pilot)
         await pilot.press("f")
-        assert "cannot be forked yet" in shown(pilot)
+        assert "cannot be forked" in shown(pilot)
         assert pilot.app.screen is sheet
 
 

@@ -13,6 +13,7 @@ ACTS = {
     "torn": "torn tail, resumed twice",
     "garbage": "garbage line",
     "every": "cut at every message",
+    "again": "forked and resumed, three times",
     "handed": "handed over by its command",
     "across": "handed over from another agent",
 }

@@ -22,12 +22,14 @@ from clients.sources import GO_ON, PROMPT, REPLY, Source, kept, source, untouche
 
 from sessionlog import load
 from sessionlog.forks import apply_fork, plan_fork
+from sessionlog.formats.base import Keeper
 from sessionlog.handover import prepare
 from sessionlog.plan import Fork, Repair
 from sessionlog.records import shown_type
 from sessionlog.repairs import apply_repair, plan_repair
 from sessionlog.resume import plan_resume
 from sessionlog.session import Session
+from sessionlog.survey import form_named
 
 pytestmark = pytest.mark.clients
 Tell = Callable[..., None]
@@ -78,6 +80,23 @@ def test_goes_on_from_every_message(
     failed = [f"cut at {at}: {why}" for at, why in cuts.items() if why]
     assert not failed, "\n".join(failed)
     assert untouched(there) == rows
+
+
+def test_goes_on_in_every_generation(
+    program: Program, shared: Path, tmp_path: Path, cell: Tell
+) -> None:
+    """A fork is gone on with, of that a fork is gone on with, and so on."""
+    cell("again")
+    there = source(program, "normal", shared).copy(tmp_path)
+    session = there.session
+    actor = form_named(session.format).actor
+    for n in range(1, 4):
+        plan = plan_fork(session, len(session.history))
+        log, prompt, reply = str(apply_fork(plan)), f"Go on, part {n}.", f"Part {n} is done."
+        prove(there.resume(log, plan.id, prompt, reply, f"again{n}"), session.history, prompt, reply)
+        kept = isinstance(actor, Keeper)
+        session = load(actor.kept(plan.id, program.environ(there.home)) if kept else log)
+        assert [step.message.text for step in session.history].count(reply) == 1
 
 
 def test_is_handed_over_by_its_command(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import build
@@ -92,8 +92,9 @@ def carried(folder: Path, agent: str) -> tuple[Session, Session]:
     return session, load(first, strict=True)
 
 
-@pytest.mark.parametrize("agent", ["native", "claude", "codex", "pi"])
+@pytest.mark.parametrize("agent", ["native", "claude", "codex", "pi", "qwen"])
 def test_plain_messages_become_a_session_of_any_agent(tmp_path: Path, agent: str) -> None:
+    birth = NOW
     session, new = carried(tmp_path, agent)
     assert new.format == agent
     assert new.meta.workdir == "/srv/app"
@@ -102,6 +103,9 @@ def test_plain_messages_become_a_session_of_any_agent(tmp_path: Path, agent: str
     said = [(shown_type(m), m.text) for m in new.context if shown_type(m) in kinds]
     wanted = [(m.role, m.text) for m in plain(session).said]
     assert said == [*wanted, ("user", "Go on.")]
+    times = [step.record.time for step in new.history if step.record.time]
+    assert times == sorted(times)
+    assert all(birth - time < timedelta(seconds=1) for time in times)  # new to who gets them
     assert stat.S_IMODE(os.stat(new.path).st_mode) == 0o600
 
 

@@ -186,6 +186,8 @@ def test_resume_says_what_would_run(folder: Path, capsys: Any) -> None:
         ["fork", "last", "--at", "1", "--in", "/nowhere"],
         ["show"],
         ["list", "--status", "odd"],
+        ["list", "--nope", "/"],
+        ["check", "last", "--json", "--nope"],
     ],
 )
 def test_a_mistake_is_one_line_on_standard_error(argv: list[str], capsys: Any) -> None:
@@ -197,6 +199,24 @@ def test_a_mistake_is_one_line_on_standard_error(argv: list[str], capsys: Any) -
     assert code == 2
     assert out.out == ""
     assert out.err.count("\n") == 1
+
+
+def test_paths_may_stand_behind_options(folder: Path, capsys: Any) -> None:
+    assert main(["search", "go", "-i", str(folder)]) in (0, 1)
+    assert main(["list", "--json", str(folder)]) == 0
+    assert str(folder) in capsys.readouterr().out
+
+
+def test_a_fork_says_when_it_holds_more_than_was_asked_for(tmp_path: Path, capsys: Any) -> None:
+    both = build.pi_said("Two things.", build.pi_call("c1"), id="a2", parent="a1", stop="toolUse")
+    build.log(tmp_path / build.PI_FILE, [build.pi_head(), build.pi_user("Go.", "a1"), both])
+    assert main(["fork", "last", "--at", "2", "--in", str(tmp_path)]) == 0
+    assert "holds message 3, too: it stands on one line with message 2" in capsys.readouterr().out
+
+
+def test_the_demo_tells_scripts_its_folder(tmp_path: Path, capsys: Any) -> None:
+    assert main(["demo", "--dir", str(tmp_path / "d"), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == {"v": 1, "folder": str(tmp_path / "d")}
 
 
 def test_nothing_in_a_log_reaches_standard_output_raw(tmp_path: Path, capsys: Any) -> None:

@@ -180,9 +180,7 @@ def test_a_rewind_takes_the_message_and_all_behind_it_out(tmp_path: Path) -> Non
     assert said(unknown) == ["Anew"]
 
 
-def test_words_for_the_client_alone_are_never_told_to_the_model(tmp_path: Path) -> None:
-    read = session(tmp_path, *start(), line(user("u1", "/help")), line(user("u2", "Fix it")))
-    assert (said(read), read.title) == (["Fix it"], "Fix it")
+def test_a_prompt_that_the_client_shows_otherwise_has_that_for_its_title(tmp_path: Path) -> None:
     shown = user("u1", "You are a long prompt", displayContent=[{"text": "/init"}])
     assert session(tmp_path, *start(), line(shown)).title == "/init"
 

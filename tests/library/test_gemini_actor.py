@@ -24,6 +24,7 @@ from gemini_logs import (
     document,
     healthy,
     model,
+    sent,
     start,
     turn,
     update,
@@ -44,44 +45,6 @@ Row = dict[str, Any]
 
 def log(folder: Path, *lines: bytes, tail: bytes = b"", name: str = FILE) -> Path:
     return build.log(folder / name, lines, tail)
-
-
-def sent(path: Path) -> list[Any]:
-    """What the client tells the model when it resumes this log: texts, ids of calls, and (id,
-    response) of results."""
-    told: list[Any] = []
-    for message in kept(path).values():
-        parts = message["content"]
-        parts = [{"text": parts}] if isinstance(parts, str) else parts
-        if "<session_context>" in str(parts):
-            continue
-        told += [part["text"] for part in parts if part.get("text")]
-        told += [part["functionCall"]["id"] for part in parts if "functionCall" in part]
-        calls = message.get("toolCalls", [])
-        if not any("functionCall" in part for part in parts):
-            told += [one["id"] for one in calls]
-        results = [part for one in calls for part in one.get("result", [])] + parts
-        responses = [part["functionResponse"] for part in results if "functionResponse" in part]
-        told += [(one["id"], one["response"]) for one in responses]
-    return told
-
-
-def kept(path: Path) -> dict[str, Row]:
-    messages: dict[str, Row] = {}
-    for data in path.read_bytes().split(b"\n"):
-        try:
-            value = json.loads(data)
-        except ValueError:
-            continue
-        if "$rewindTo" in value:
-            ids = list(messages)
-            at = ids.index(value["$rewindTo"]) if value["$rewindTo"] in ids else 0
-            messages = {id: messages[id] for id in ids[:at]}
-        elif "id" in value:
-            messages[value["id"]] = value
-        elif "messages" in value.get("$set", {}):
-            messages = {message["id"]: message for message in value["$set"]["messages"]}
-    return messages
 
 
 def heads(path: Path) -> list[Row]:
@@ -337,10 +300,11 @@ def test_a_session_goes_where_the_client_looks_for_those_of_the_folder(tmp_path:
 
     assert project("/srv/My App") == "my-app"
     own.mkdir()
-    known = {"projects": {"/srv/app": "shop", "/other": "lib", "/evil": "../../x"}}
-    (own / "projects.json").write_text(json.dumps(known))
+    known = {"/srv/app": "shop", "/other": "lib"}
+    (own / "projects.json").write_text(json.dumps({"projects": known}))
     assert project("/srv/app") == "shop"
     assert project("/new/lib") == "lib-1"
+    (own / "projects.json").write_text(json.dumps({"projects": {"/evil": "../../x"}}))
     assert project("/evil") == "evil"
     (own / "tmp" / "evil").mkdir(parents=True)
     (own / "tmp" / "evil" / ".project_root").write_text("/somebody/evil")

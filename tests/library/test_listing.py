@@ -24,6 +24,13 @@ def test_a_missing_folder_is_an_empty_list(tmp_path: Path) -> None:
     assert list_sessions(tmp_path / "nowhere") == []
 
 
+def test_a_long_line_does_not_hide_what_was_said_last(tmp_path: Path) -> None:
+    picture = build.claude_note("file-history-snapshot", snapshot={"data": "x" * (3 << 20)})
+    lines = [build.claude_user("Look."), build.claude_call("t1", "make"), picture]
+    row = glance(str(build.log(tmp_path / build.CLAUDE_FILE, lines)))
+    assert row.stop == "in Bash: make"
+
+
 def test_sessions_come_newest_first_and_notes_and_folders_are_no_sessions(tmp_path: Path) -> None:
     for day in (5, 7, 6):
         build.log(tmp_path / f"2026110{day}-000000.jsonl", [build.meta(seconds=day * 86400)])

@@ -102,6 +102,17 @@ def test_a_document_that_is_cut_off_gives_all_that_is_whole(tmp_path: Path) -> N
     assert read.status is Status.TRUNCATED
 
 
+def test_a_document_that_is_cut_off_between_messages_is_truncated(tmp_path: Path) -> None:
+    data, path = document(killed()).rstrip(), tmp_path / "x.json"
+    whole = 0
+    for cut in range(1, 60):
+        path.write_bytes(data[:-cut])
+        read = load(path)
+        assert [damage.torn for damage in read.damages] == [True], data[-cut - 20 : -cut]
+        whole += len(read.messages) == 5
+    assert whole
+
+
 def test_garbage_in_a_document_costs_what_it_hits(tmp_path: Path) -> None:
     first, second = document(healthy()).split(b'"text": "Done."')
     path = tmp_path / "x.json"

@@ -186,7 +186,7 @@ def test_a_document_that_was_cut_gives_the_steps_before_the_cut(tmp_path: Path) 
     session = read(tmp_path, whole[:cut])
     assert session.calls == 2
     assert len(session.damages) == 1
-    assert session.status == "unfinished"
+    assert session.status == "truncated"
 
 
 @pytest.mark.parametrize("order", [("info", "history", "trajectory"), ("history", "trajectory")])

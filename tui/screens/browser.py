@@ -31,7 +31,7 @@ from tui.orders import NEWEST
 from tui.row_lines import CLOCKS, Clock
 from tui.screens.actions import Actions
 from tui.screens.frame import Frame
-from tui.screens.front import is_in_front
+from tui.screens.front import handed_on
 from tui.screens.open_session import OpenSession
 from tui.screens.sheets import Sheets
 from tui.widgets import timeline_told as told
@@ -52,6 +52,8 @@ _REST = 0.06
 """Seconds the cursor rests on a session before it is opened: a held key opens none."""
 _BEGIN = 0.05
 """Seconds after which the folders are watched: first the screen is painted."""
+_FOLDERS, _LOG = "watching folders", "watching the log"
+"""What those workers do without which the screen shows what was."""
 
 
 class Browser(Frame[None]):
@@ -125,7 +127,7 @@ class Browser(Frame[None]):
         self.set_timer(_BEGIN, self._start)
 
     def _start(self) -> None:
-        self.work("watching folders", self._watch, group="watch")
+        self.work(_FOLDERS, self._watch, group="watch")
         self.set_interval(1, self._tick)
 
     @property
@@ -174,8 +176,11 @@ class Browser(Frame[None]):
 
     @on(messages.Failed)
     def _failed(self, message: messages.Failed) -> None:
-        self.status.warn(f"{message.what} ended: {message.error}; what is shown may be old")
-        self._watching = "not watching"
+        said = f"{message.what} ended: {message.error}"
+        if message.what in (_FOLDERS, _LOG):
+            said += "; what is shown may be old"
+            self._watching = "not watching"
+        self.status.warn(said)
         self.tell()
 
     @on(messages.Made)
@@ -186,7 +191,8 @@ class Browser(Frame[None]):
 
     @on(messages.Came)
     def _came(self, message: messages.Came) -> None:
-        message.act()
+        # a worker's outer edge, too: what it came to must not end the program
+        workers.guarded("handing over", message.act, self.post_message)
 
     def show(self, path: str) -> None:
         """Have a log that is new or changed in the list, selected and open."""
@@ -271,9 +277,7 @@ class Browser(Frame[None]):
     def _watch_log(self) -> None:
         if self.entry is not None and self.log_file is not None:
             path = self.entry.path
-            self.work(
-                "watching the log", lambda post, ended: workers.watch_log(path, post, ended), "log"
-            )
+            self.work(_LOG, lambda post, ended: workers.watch_log(path, post, ended), "log")
 
     def renewed(self, path: str) -> None:
         """The open session grew, or stands otherwise than before."""
@@ -402,7 +406,10 @@ class Browser(Frame[None]):
 
     def on_key(self, event: events.Key) -> None:
         """Find what the keys pressed so far mean here, and do it."""
-        if self.view.asks or not is_in_front(self):
+        if handed_on(self, event):
+            return
+        if self.view.asks and self.prompt is not None:
+            self.prompt.press(event)
             return
         pressed = self._keys.press(event, self.view.focus)
         self.status.answer(pressed.missed)
@@ -411,40 +418,24 @@ class Browser(Frame[None]):
         if pressed.command is not None:
             self.actions.run(pressed.command)
 
-    @on(messages.Typed)
-    def _typed(self, message: messages.Typed) -> None:
-        if self.view.asks:
-            self.actions.typed(message.purpose, message.text)
-
-    @on(messages.Given)
-    def _given(self, message: messages.Given) -> None:
-        if not self.view.asks:
-            return  # enter twice at once
-        self.close_prompt()
-        self.actions.given(message.purpose, message.text)
-
-    @on(messages.Left)
-    def _left(self, message: messages.Left) -> None:
-        if not self.view.asks:
-            return
-        self.close_prompt()
-        self.actions.undone(message.purpose)
+    def on_paste(self, event: events.Paste) -> None:
+        """Pasted text is the prompt's."""
+        if not handed_on(self, event) and self.view.asks and self.prompt is not None:
+            self.prompt.paste(event)
 
     def ask(self, purpose: str, label: str, text: str = "") -> None:
         """Open the prompt."""
         if self.prompt is None:
             from tui.widgets.prompt import Prompt
 
-            self.prompt = Prompt(id="prompt")
+            self.prompt = Prompt(self.actions, self.close_prompt, id="prompt")
             self.mount(self.prompt)
         self.prompt.ask(purpose, label, text)
         self.view = replace(self.view, asks=True)
         self.place()
-        self.set_focus(self.prompt)
         self.keys.tell(self.view.focus, fixed=(("enter", "go"), ("esc", "leave")))
 
     def close_prompt(self) -> None:
         """Take the prompt away; the focus goes back."""
         self.view = replace(self.view, asks=False)
-        self.set_focus(None)
         self.focus_pane(self.view.focus)

@@ -17,7 +17,7 @@ from sessionlog.errors import SessionLogError
 from sessionlog.facing import Section, facing
 from sessionlog.records import Entry
 from sessionlog.sides import SideLog, summary
-from tui import commands, copying, messages, workers
+from tui import commands, copying, workers
 from tui.beside_rows import BesideRows
 from tui.row_lines import Clock
 from tui.screens.sheet import Sheet, side_by_side
@@ -230,12 +230,12 @@ class CompareSheet(Sheet[Place]):
         self.choices.narrow(text)
         self._tell()
 
-    @on(messages.Typed)
-    def _typed(self, message: messages.Typed) -> None:
-        self.choices.narrow(message.text)
+    def typed(self, purpose: str, text: str) -> None:
+        """The list is narrowed while the text is typed."""
+        self.choices.narrow(text)
 
-    @on(messages.Left)
-    def _undone(self) -> None:
+    def undone(self, purpose: str) -> None:
+        """All of them again."""
         self.choices.narrow("")
 
     def copy(self) -> None:

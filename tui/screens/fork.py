@@ -35,6 +35,10 @@ _LOW = 20
 """Rows of a terminal below which the dialog shows fewer rows of the log."""
 
 
+class _Left(Exception):
+    """Nobody waits for it any more."""
+
+
 class ForkDialog(Dialog):
     """`enter` forks; `j k` move the cut, `u U` to a user turn; `r` forks and hands over."""
 
@@ -82,7 +86,12 @@ class ForkDialog(Dialog):
     def on_mount(self) -> None:
         """Read the log."""
         path = self.entry.path
-        self._work("reading for a fork", lambda: self.Loaded(load(path)))
+        self._work("reading for a fork", lambda: self.Loaded(load(path, tell=self._goes_on)))
+
+    def _goes_on(self, done: int, size: int) -> None:
+        """Ends the reading when the dialog was left."""
+        if not self.is_running:
+            raise _Left
 
     def _write(self) -> Message:
         from sessionlog.forks import fork
@@ -94,6 +103,8 @@ class ForkDialog(Dialog):
         def attempt() -> None:
             try:
                 self.post_message(work())
+            except _Left:
+                pass
             except DamagedLog as error:
                 self.post_message(self.Refused(str(error), damaged=True))
             except (SessionLogError, OSError) as error:

@@ -22,13 +22,14 @@ from textual.widget import Widget
 from sessionlog.errors import SessionLogError
 from sessionlog.records import Entry
 from sessionlog.secrets import mask
-from sessionlog.text import visible
+from sessionlog.text import visible, wrap
 from tui import (
     commands,
     handover_facts,
     handover_lines,
     handover_waits,
     handover_work,
+    messages,
     workers,
 )
 from tui.handover import Answer, Chosen, Go, Known, Look, Planned, Wrote
@@ -205,7 +206,21 @@ class HandoverSheet(Sheet[Answer]):
 
     @on(Refused)
     def _refused(self, message: Refused) -> None:
-        self._become(busy="", problem=message.why.removeprefix(f"{self._entry.path}: "))
+        self._went_wrong(message.why.removeprefix(f"{self._entry.path}: "))
+
+    @on(messages.Failed)
+    def _broke_off(self, message: messages.Failed) -> None:
+        """An error of ours."""
+        self._went_wrong(f"{message.what}: {message.error}")
+
+    def _went_wrong(self, problem: str) -> None:
+        """Say so; another choice can be made."""
+        self._become(busy="", problem=problem)
+        if self._diff:
+            said = visible(problem)
+            self.full.show(lambda width: [Line([(f" {text}", "fail")]) for text in
+                                          wrap(said, width - 2, 6)],
+                           handover_lines.diff_heading)  # fmt: skip
 
     @on(Written)
     def _written(self, message: Written) -> None:
@@ -232,7 +247,7 @@ class HandoverSheet(Sheet[Answer]):
         if planned is not None:
             now = self._now()
             self.rows.show(
-                lambda width: self._conversation(planned, width),
+                lambda width: self._conversation(planned, width, bare),
                 lambda focused: handover_lines.heading(
                     planned.transcript, planned.resume, focused=focused
                 ),
@@ -241,11 +256,11 @@ class HandoverSheet(Sheet[Answer]):
         self._tell()
         self.place()
 
-    def _conversation(self, planned: Planned, width: int) -> list[Line]:
+    def _conversation(self, planned: Planned, width: int, bare: bool) -> list[Line]:
         """Where the note would fill the pane it is cut, so that what is before it can be seen."""
         most = max(self.rows.room // 2, 4)
         return handover_lines.conversation(
-            planned.transcript, planned.resume, width, self._clock, most
+            planned.transcript, planned.resume, width, self._clock, most, bare=bare
         )
 
     def _facts(self, planned: Planned, width: int, now: datetime, bare: bool) -> list[Line]:

@@ -32,6 +32,7 @@ from tui.hits import KEPT, Hits, HitView
 from tui.layout import NARROW, WIDE
 from tui.log_row import LogRow
 from tui.query_words import narrowing
+from tui.screens.front import is_in_front
 from tui.screens.sheet import Sheet, side_by_side
 from tui.searching import Batch, Place, Search, SearchState, batches, said, wording
 from tui.widgets.detail_pane import DetailPane
@@ -128,6 +129,19 @@ class SearchSheet(Sheet[Place | None]):
     def begins(self) -> Widget:
         """The query."""
         return self.query_line
+
+    def take(self, event: events.Key | events.Paste) -> None:
+        """What was typed together with the key that opened this is the query's."""
+        line = self.query_line
+        if isinstance(event, events.Key):
+            line.on_key(event)
+        else:
+            line.on_paste(event)
+
+    def on_key(self, event: events.Key) -> None:
+        """So is what was typed together with the key that led to it, and comes from the hits."""
+        if self.focused is self.query_line and is_in_front(self):
+            self.query_line.on_key(event)
 
     def on_mount(self) -> None:
         """Begin with what was found before."""

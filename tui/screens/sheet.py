@@ -59,7 +59,7 @@ class Sheet(Frame[Answer]):
         self.bar = bar
         self.status = StatusLine(id="status")
         self.keys = KeyLine(self.refused, id="keys")
-        self.prompt = Prompt(id="prompt")
+        self.prompt = Prompt(self, self._close_prompt, id="prompt")
         self._pressed = Keys()
         self._places = _Places(self)  # type: ignore[arg-type]
 
@@ -77,8 +77,14 @@ class Sheet(Frame[Answer]):
         """Why a command cannot act now; "" when it can."""
         return ""
 
+    def typed(self, purpose: str, text: str) -> None:
+        """The prompt's text is another one."""
+
     def given(self, purpose: str, text: str) -> None:
         """The prompt was answered."""
+
+    def undone(self, purpose: str) -> None:
+        """The prompt was left."""
 
     def leave(self) -> None:
         """One step out."""
@@ -141,7 +147,10 @@ class Sheet(Frame[Answer]):
 
     def on_key(self, event: events.Key) -> None:
         """Find what the keys pressed so far mean here, and do it."""
-        if event.key in ("ctrl+q", "ctrl+c") or self.prompt.purpose or not is_in_front(self):
+        if event.key in ("ctrl+q", "ctrl+c") or not is_in_front(self):
+            return
+        if self.prompt.purpose:
+            self.prompt.press(event)
             return
         pressed = self._pressed.press(event, self.where)
         self.status.answer(pressed.missed)
@@ -187,7 +196,6 @@ class Sheet(Frame[Answer]):
         """Open the prompt; `given` gets the answer."""
         self.prompt.ask(purpose, label, text)
         self.place()
-        self.set_focus(self.prompt)
         self.keys.tell(self.where, fixed=(("enter", "go"), ("esc", "leave")))
 
     def _close_prompt(self) -> None:
@@ -196,16 +204,10 @@ class Sheet(Frame[Answer]):
         self.set_focus(self.main)
         self.keys.tell(self.where)
 
-    @on(messages.Given)
-    def _given(self, message: messages.Given) -> None:
-        if self.prompt.purpose:  # else enter twice at once
-            self._close_prompt()
-            self.given(message.purpose, message.text)
-
-    @on(messages.Left)
-    def _left(self, message: messages.Left) -> None:
-        if self.prompt.purpose:
-            self._close_prompt()
+    def on_paste(self, event: events.Paste) -> None:
+        """Pasted text is the prompt's."""
+        if self.prompt.purpose and is_in_front(self):
+            self.prompt.paste(event)
 
 
 def side_by_side(body: Region, left: int) -> tuple[Region, Region]:

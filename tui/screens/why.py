@@ -18,7 +18,7 @@ from sessionlog.secrets import mask
 from sessionlog.text import one_line, visible
 from sessionlog.why.look import Looked, look
 from sessionlog.why.said import Clock
-from tui import commands, workers
+from tui import commands, messages, workers
 from tui.layout import NARROW, WIDE
 from tui.lines import Line
 from tui.log_row import LogRow
@@ -164,6 +164,11 @@ class WhySheet(Sheet[Asked]):
         if message.looked.why.status is Status.RUNNING:
             soon = message.looked.size <= _SMALL
             self.set_timer(_AGAIN if soon else _SELDOM, self._look)
+
+    @on(messages.Failed)
+    def _broke_off(self, message: messages.Failed) -> None:
+        if self._looked is None:
+            self.view.wait(visible(f"{message.what} ended: {message.error}"))
 
     @on(WhyView.Moved)
     def _moved(self) -> None:

@@ -2,20 +2,43 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Protocol
+
 from textual import events
 
 from sessionlog.text import clip, visible, width
-from tui import messages
 from tui.lines import Line
 from tui.widgets.line_widget import LineWidget
 
 
-class Prompt(LineWidget, can_focus=True):
-    """Shown in the status line's place while it is open. Its own keys only: type, backspace,
-    ctrl+u, ctrl+w, enter, esc."""
+class Asker(Protocol):
+    """Who opened the prompt, and hears what becomes of it. `purpose` is what was asked for."""
 
-    def __init__(self, *, id: str) -> None:
+    def typed(self, purpose: str, text: str) -> None:
+        """The text is another one."""
+
+    def given(self, purpose: str, text: str) -> None:
+        """It was answered."""
+
+    def undone(self, purpose: str) -> None:
+        """It was left; what its text did is to be undone."""
+
+
+class Prompt(LineWidget):
+    """Shown in the status line's place while it is open. Its own keys only: type, backspace,
+    ctrl+u, ctrl+w, enter, esc.
+
+    It never has the focus. Keys come together (a paste, a macro), and those behind the one that
+    opens it are on their way to the focused pane by then: so all of them go that way, and the
+    screen, where every one arrives in its turn, gives them to the prompt.
+    """
+
+    def __init__(self, asker: Asker, done: Callable[[], object], *, id: str) -> None:
+        """`done` takes it away, before the asker hears the answer."""
         super().__init__(id=id)
+        self._asker = asker
+        self._done = done
         self.purpose = ""
         """What is asked for ("find", "goto", ...); "" while the prompt is closed."""
         self._label = ""
@@ -30,39 +53,43 @@ class Prompt(LineWidget, can_focus=True):
         """Take it away."""
         self.purpose = ""
 
-    def on_key(self, event: events.Key) -> None:
+    def press(self, event: events.Key) -> None:
         """Every key is the prompt's while it is open."""
         if event.key in ("ctrl+q", "ctrl+c"):
             return
         event.stop()
         event.prevent_default()
+        purpose, text = self.purpose, self._text
         if event.key == "enter":
-            self.post_message(messages.Given(self.purpose, self._text))
+            self._done()
+            self._asker.given(purpose, text)
         elif event.key == "escape":
-            self.post_message(messages.Left(self.purpose))
+            self._done()
+            self._asker.undone(purpose)
         else:
-            self._type(event)
+            self._set(self._typed(event))
 
-    def on_paste(self, event: events.Paste) -> None:
+    def paste(self, event: events.Paste) -> None:
         """Text from the clipboard, its first line."""
         event.stop()
-        self._set(self._text + event.text.partition("\n")[0])
+        self._set(self._text + event.text.strip("\r\n").partition("\n")[0])
 
-    def _type(self, event: events.Key) -> None:
+    def _typed(self, event: events.Key) -> str:
+        """The text after a key."""
         if event.key == "backspace":
-            self._set(self._text[:-1])
-        elif event.key == "ctrl+u":
-            self._set("")
-        elif event.key == "ctrl+w":
-            self._set(self._text.rstrip().rpartition(" ")[0])
-        elif event.character and event.is_printable:
-            self._set(self._text + event.character)
+            return self._text[:-1]
+        if event.key == "ctrl+u":
+            return ""
+        if event.key == "ctrl+w":
+            return self._text.rstrip().rpartition(" ")[0]
+        character = event.character if event.is_printable else None
+        return self._text + (character or "")
 
     def _set(self, text: str) -> None:
         if text != self._text:
             self._text = text
             self.refresh()
-            self.post_message(messages.Typed(self.purpose, text))
+            self._asker.typed(self.purpose, text)
 
     def lines(self, width_: int, height: int) -> list[Line]:
         """Label, text, caret; of a long text its end."""

@@ -19,7 +19,7 @@ from sessionlog.text import visible
 from tui import entries, kinship
 from tui.entries import Filter, Rows
 from tui.lines import Line
-from tui.orders import NEWEST, ORDERS, Order, arranged
+from tui.orders import NEWEST, ORDERS, PROJECT, Order, arranged
 from tui.signs import WORDS, is_troubled
 from tui.widgets.line_widget import LineWidget
 
@@ -53,6 +53,8 @@ class SessionList(LineWidget, can_focus=True):
         """Somebody put the cursor where it is; until then it goes to the first trouble."""
         self._top = 0
         self._made = (0, "")
+        self._mixed = False
+        """Are the sessions of several agents?"""
         self._forest: Forest | None = None
         """Of all sessions; made when it is asked for."""
         self.filter = Filter()
@@ -102,6 +104,7 @@ class SessionList(LineWidget, can_focus=True):
     def update(self, found: Sequence[Entry]) -> None:
         """Take the sessions, newest first; the cursor stays on its session."""
         self._entries, self._forest = tuple(found), None
+        self._mixed = len({entry.agent for entry in found if entry.status}) > 1
         self._arrange(keep=True)
 
     def set_filter(self, *, state: str | None = None, text: str | None = None) -> None:
@@ -278,13 +281,21 @@ class SessionList(LineWidget, can_focus=True):
             self._arrange(keep=True)
         if not self._entries and self.looked is not None:
             return entries.empty(self.looked, width)
-        right = " · ".join(self._filtered()) or self.order
+        right = " · ".join(self._filtered()) or self._order_words()
         if self.progress:
             right = self.progress
         made = [entries.title(width, self.has_focus, right)]
         if self._entries and not self._rows.entries:
             return made + entries.hidden(len(self._entries), self.filter, width)
         return made + self._row_lines(width, height - 1, now)
+
+    def _order_words(self) -> str:
+        """The order; by project, the one whose sessions stand at the top, when its rule does not."""
+        rows = self._rows
+        if self.order != PROJECT or not rows.entries:
+            return self.order
+        index, part = rows.at(min(self._top, rows.height - 1))
+        return self.order if part < 0 else entries.project_of(rows.entries[index])
 
     def _row_lines(self, width: int, height: int, now: float) -> list[Line]:
         rows = self._rows
@@ -297,7 +308,7 @@ class SessionList(LineWidget, can_focus=True):
             skip = part + len(block) if not made else 0
             block += entries.lines_of(
                 rows.entries[index], width, now, index == self._at, self.has_focus,
-                rows.guides[index],
+                rows.guides[index], self._mixed,
             )  # fmt: skip
             made += block[skip:]
             index += 1

@@ -9,7 +9,7 @@ from tui.widgets.line_widget import LineWidget
 
 class StatusLine(LineWidget):
     """Warnings are amber and stay until they are dealt with; an answer to a key goes with the
-    next key."""
+    next key, or with a warning that comes after it: it may be what has become of it."""
 
     def __init__(self, *, id: str) -> None:
         super().__init__(id=id)
@@ -37,6 +37,7 @@ class StatusLine(LineWidget):
 
     def warn(self, text: str) -> None:
         """Something that must be seen. The same words are said once."""
+        self.answer("")
         text = visible(text)
         if text not in self._warnings:
             self._warnings.append(text)
