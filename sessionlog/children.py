@@ -38,12 +38,7 @@ class Children:
     def __enter__(self) -> Children:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        at: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         os.close(self._held)
         os.close(self._life)
         for pid, pipe in self._children:

@@ -9,6 +9,7 @@ record is never taken: a fork is a run to go on with. A fork may be taken from a
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
@@ -60,18 +61,19 @@ def fork(
 
 
 def apply_fork(
-    plan: Fork, out: str | os.PathLike[str] | None = None, *, force: bool = False, told: str = ""
-) -> Path:
+    plan: Fork, out: str | os.PathLike[str] | None = None, *, force: bool = False,
+    told: str = "", environ: Mapping[str, str] = os.environ,
+) -> Path:  # fmt: skip
     """Write a planned fork; gives its path. The stem of `out` is its id, where that can be one.
 
-    `told` is said to the agent in the user's last message. Raises DamagedLog when a taken line
-    before the log's last is damaged and not `force`, SessionExists when `out` is taken,
-    NotPossible when it cannot be written.
+    `told` is said to the agent in the user's last message; `environ` is the agent's. Raises
+    DamagedLog when a taken line before the log's last is damaged and not `force`, SessionExists
+    when `out` is taken, NotPossible when it cannot be written.
     """
     if plan.refused is not None and not force:
         raise refusal(plan.source, plan.refused)
     actor = survey.actor_of(survey.form_named(plan.format), plan.source, "forked")
-    return newlog.make(plan, actor, out, told)
+    return newlog.make(plan, actor, out, told, environ)
 
 
 def _plan(found: survey.Survey, now: datetime | None, taken: survey.Taken) -> Fork:

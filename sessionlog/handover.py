@@ -121,8 +121,8 @@ def write_log(
     if plan.plan is None:
         return None
     if isinstance(plan.plan, Fork):
-        return str(apply_fork(plan.plan, force=force, told=told))
-    return str(apply_repair(plan.plan, force=force))
+        return str(apply_fork(plan.plan, force=force, told=told, environ=environ))
+    return str(apply_repair(plan.plan, force=force, environ=environ))
 
 
 def _plain_log(

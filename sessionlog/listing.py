@@ -13,15 +13,15 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from sessionlog.errors import NotPossible, SessionNotFound, Unreadable
+from sessionlog.evidence import Evidence, may_live
 from sessionlog.formats.base import Format
 from sessionlog.formats.table import named, recognise
 from sessionlog.framing import Line, split
-from sessionlog.life import Witness
 from sessionlog.logfile import enter, kept_in, open_log, sessions_in, stat_file, there
 from sessionlog.paths import runs_folder, stem_of
 from sessionlog.records import Entry, Message, Record, Status, moment, stamp
 from sessionlog.source import decode, read_head, why_not
-from sessionlog.status import WAITS, judge, waits
+from sessionlog.status import HIDDEN, WAITS, judge, waits
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -173,20 +173,32 @@ def _unreadable(path: str, error: OSError) -> Entry:
 
 def with_life(entries: list[Entry]) -> list[Entry]:
     """The entries, with those running whose writer is seen to live."""
-    open_ended = [e.path for e in entries if e.status not in (None, Status.COMPLETE)]
-    if not open_ended:
+    asked = {e.path for e in entries if _may_live(e)}
+    if not asked:
         return entries
-    witness, beside = Witness(open_ended), _journal()
+    evidence, beside = Evidence(asked), _journal()
     return [
-        e if e.status in (None, Status.COMPLETE)
-        else _running(e) if _lives(e, witness)
+        e if e.path not in asked
+        else _running(e) if _lives(e, evidence)
+        else e if e.status is Status.COMPLETE
         else beside(e)
         for e in entries
     ]  # fmt: skip
 
 
+def _may_live(entry: Entry) -> bool:
+    if entry.status is not Status.COMPLETE:
+        return entry.status is not None
+    if entry.ok is not None:
+        return False
+    form = named(entry.format)
+    return form is not None and may_live(form, True, entry.ok)
+
+
 def _running(entry: Entry) -> Entry:
     """The row of a run that goes on."""
+    if entry.status is Status.COMPLETE:
+        return entry._replace(status=Status.RUNNING, reason=None, ok=None, stop=HIDDEN)
     stop = "has begun" if entry.stop == WAITS else entry.stop
     return entry._replace(status=Status.RUNNING, stop=stop)
 
@@ -206,15 +218,15 @@ def _journal() -> Callable[[Entry], Entry]:
     return told
 
 
-def _lives(entry: Entry, witness: Witness) -> bool:
+def _lives(entry: Entry, evidence: Evidence) -> bool:
     try:
         seen = stat_file(entry.path)
     except OSError:
         return False
-    if witness.writer(entry.path, seen) is not None:
-        return True
     form = named(entry.format)
-    return form is not None and form.alive(entry.path, entry.id) is not None
+    if form is None:
+        return False
+    return evidence.of(form, entry.path, entry.id, entry.workdir, seen) is not None
 
 
 def _row(path: str, fd: int, closely: bool) -> Entry:

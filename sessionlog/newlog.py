@@ -16,12 +16,12 @@ import secrets
 import shutil
 import stat
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import UTC
 from pathlib import Path
 
 from sessionlog.errors import NotPossible, SessionExists
-from sessionlog.formats.base import Actor, Birth, Fate, Part
+from sessionlog.formats.base import Actor, Birth, Fate, Modelled, Part
 from sessionlog.framing import Line
 from sessionlog.logfile import open_log
 from sessionlog.paths import private_folder, sync_folder, valid_id
@@ -83,21 +83,23 @@ def _made(insert: Insert, actor: Actor, read: Callable[[Span], bytes]) -> Part:
 
 
 def make(
-    plan: Fork | Repair, actor: Actor, out: str | os.PathLike[str] | None, told: str = ""
-) -> Path:
+    plan: Fork | Repair, actor: Actor, out: str | os.PathLike[str] | None, told: str = "",
+    environ: Mapping[str, str] = os.environ,
+) -> Path:  # fmt: skip
     """Write what was planned, at `out` or at the first free place from the planned one on.
 
-    `told` is the user's last message in the new log. Raises SessionExists when `out` is taken,
-    NotPossible when it cannot be written.
+    `told` is the user's last message in the new log; `environ` is the agent's. Raises
+    SessionExists when `out` is taken, NotPossible when it cannot be written.
     """
+    model = actor.model(environ) if isinstance(actor, Modelled) else ""
     if out is not None:
         target = _place(out)
-        return _write(plan, actor, _id_of(target, plan.id), target, told)
+        return _write(plan, actor, _birth(plan, _id_of(target, plan.id), told, model), target)
     id, path = plan.id, plan.path
     for _ in range(_TRIES):
         try:
             _ready(Path(path).parent)
-            return _write(plan, actor, id, Path(path), told)
+            return _write(plan, actor, _birth(plan, id, told, model), Path(path))
         except SessionExists:
             id, path = actor.place(plan.source, plan.at, plan.now, os.path.lexists)
     raise SessionExists(f"{path}: taken again and again; give a place of your own")
@@ -145,9 +147,13 @@ def _ready(folder: Path) -> None:
         raise NotPossible(f"{folder}: cannot keep sessions here: {error.strerror}") from None
 
 
-def _write(plan: Fork | Repair, actor: Actor, id: str, target: Path, told: str) -> Path:
+def _birth(plan: Fork | Repair, id: str, told: str, model: str) -> Birth:
     time = plan.now.astimezone(UTC).isoformat().replace("+00:00", "Z")
-    birth = Birth(id, plan.parent, plan.at, time, told, plan.workdir, source=plan.source)
+    source = plan.source
+    return Birth(id, plan.parent, plan.at, time, told, plan.workdir, source=source, model=model)
+
+
+def _write(plan: Fork | Repair, actor: Actor, birth: Birth, target: Path) -> Path:
     fd = open_log(plan.source)
     try:
         if os.fstat(fd).st_size < plan.changes.end:

@@ -80,6 +80,39 @@ def _why_not(path: str, error: OSError | ValueError) -> str:
     return error.strerror or str(error)
 
 
+def dashed(path: str) -> str:
+    """A path as the name of a folder, as agents in JavaScript make it: all but ASCII letters and
+    digits are dashes, two for a character that is two units of UTF-16 (Qwen Code 0.24.4,
+    `sanitizeCwd`)."""
+    return "".join(c if c.isascii() and c.isalnum() else "-" * (1 + (c > "\uffff")) for c in path)
+
+
+def real(path: str) -> str:
+    """A path without links, as a program that is started there sees its own; one that no system
+    has (a log may say anything) only made absolute."""
+    try:
+        return os.path.realpath(path)
+    except ValueError:
+        return os.path.abspath(path)
+
+
+def name_too_long(path: str) -> str:
+    """The name in a path that its file system cannot keep, as it is too long; "" for none."""
+    there, names = path, list[str]()
+    while not os.path.isdir(there) and there != os.path.dirname(there):
+        there, name = os.path.split(there)
+        names.append(name)
+    for name in names:
+        try:
+            os.lstat(os.path.join(there, name))
+        except ValueError:
+            break
+        except OSError as error:
+            if error.errno == errno.ENAMETOOLONG:
+                return name
+    return ""
+
+
 def private_folder(path: str) -> None:
     """Make a folder and those above it, each its owner's alone whatever the umask.
 

@@ -12,9 +12,9 @@ from typing import Any
 
 from sessionlog import codec
 from sessionlog.errors import DamagedLog
+from sessionlog.evidence import Evidence, may_live
 from sessionlog.formats.base import Format
 from sessionlog.framing import Line
-from sessionlog.life import Witness
 from sessionlog.logfile import open_log, written
 from sessionlog.records import Damage, Record, Span
 from sessionlog.session import Session, fold
@@ -53,12 +53,13 @@ def _told(lines: Iterator[Line], size: int, tell: Callable[[int, int], None]) ->
 
 
 def living(path: str, fd: int, form: Format, records: list[Record]) -> str | None:
-    """Evidence that the writer of a log without an ending lives; None when there is none."""
-    if form.ending(reversed(records)).ended:
+    """Evidence that the writer of a log lives which does not show an end; None when there is
+    none."""
+    ending = form.ending(reversed(records))
+    if not may_live(form, ending.ended, ending.ok):
         return None
-    described = form.describe(path, iter(records), reversed(records))
-    witness = Witness([path])
-    return witness.writer(path, written(path, fd)) or form.alive(path, described.meta.id)
+    meta = form.describe(path, iter(records), reversed(records)).meta
+    return Evidence([path]).of(form, path, meta.id, meta.workdir, written(path, fd))
 
 
 def raw(path: str | os.PathLike[str], span: Span) -> bytes:

@@ -8,6 +8,7 @@ repaired log finds nothing to do.
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from datetime import datetime
 from pathlib import Path
 
@@ -45,9 +46,10 @@ def repair(
 
 
 def apply_repair(
-    plan: Repair, out: str | os.PathLike[str] | None = None, *, force: bool = False
-) -> Path:
-    """Write a planned repair; see `repair` for the path it gives.
+    plan: Repair, out: str | os.PathLike[str] | None = None, *, force: bool = False,
+    environ: Mapping[str, str] = os.environ,
+) -> Path:  # fmt: skip
+    """Write a planned repair; see `repair` for the path it gives. `environ` is the agent's.
 
     Raises LogInUse when the log's writer lives, DamagedLog when a line before the last is damaged
     and not `force`, SessionExists when `out` is taken, NotPossible when it cannot be written.
@@ -58,7 +60,7 @@ def apply_repair(
         raise refusal(plan.source, plan.refused)
     if plan.needed:
         actor = survey.actor_of(survey.form_named(plan.format), plan.source, "repaired")
-        return newlog.make(plan, actor, out)
+        return newlog.make(plan, actor, out, environ=environ)
     if out is None:
         return Path(plan.source)
     return newlog.copy(plan.source, plan.changes.end, out)

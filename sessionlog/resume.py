@@ -20,17 +20,20 @@ from sessionlog.carry import composer_of
 from sessionlog.carry import place as native_place
 from sessionlog.earlier import until
 from sessionlog.errors import LogInUse, NotPossible
+from sessionlog.evidence import may_live
 from sessionlog.forks import plan_copy, plan_fork
 from sessionlog.formats.base import Composer, Nested, ReadOnly
 from sessionlog.life import Witness
 from sessionlog.logfile import stat_log
 from sessionlog.note import note_for
-from sessionlog.paths import agent_folders, native_folder, runs_folder
+from sessionlog.paths import agent_folders, name_too_long, native_folder, real, runs_folder
 from sessionlog.plain import Plain, plain
 from sessionlog.plan import Fork, Repair
 from sessionlog.repairs import plan_repair
+from sessionlog.records import moment
 from sessionlog.session import Session
 from sessionlog.stale import FileNow, Staleness, note_of
+from sessionlog.supervise.beside import journal
 from sessionlog.supervise.order import new_run
 from sessionlog.survey import form_named
 
@@ -108,6 +111,9 @@ class Resume:
     missing: tuple[str, ...] = ()
     """What is not there, each with what to do: nothing can be started before it is."""
 
+    unsure: bool = False
+    """Does the log not show its run's end, and nothing whether its agent still runs?"""
+
     @property
     def carried(self) -> bool:
         """Is the conversation written anew, into a log of another format?"""
@@ -165,7 +171,7 @@ def plan_resume(
     now = now or datetime.now(UTC)
     chosen, way = _agent(session, agent, screen, environ)
     told = _told(session, chosen, way, screen)
-    there = os.path.abspath(cwd or session.meta.workdir or os.path.dirname(session.path))
+    there = real(cwd or session.meta.workdir or os.path.dirname(session.path))
     place = _Place(session, chosen, there, now, screen, environ)
     id, log, plan, messages = _going(place, way, at, appended=told or chosen.appends)
     files = note_of(staleness) if staleness else ()
@@ -179,7 +185,9 @@ def plan_resume(
     argv = agents.fill(chosen, values | files_of(chosen, screen, run, environ), screen)
     return Resume(
         chosen, now, seen, run, argv, there, log, id, note, staleness, plan, way, messages,
-        behind, told, at, screen, _missing(chosen, screen, there, environ),
+        behind, told, at, screen,
+        (*_missing(chosen, screen, there, environ), *_unkept(log, there)),
+        unsure=_is_unsure(session, environ),
     )  # fmt: skip
 
 
@@ -189,6 +197,14 @@ def _behind(session: Session, at: int | None) -> Behind:
     logs = form.subagents(session.path) if isinstance(form, Nested) else []
     first = next((step.n for step in until(session, at).history if step.in_context), 1)
     return Behind(first - 1, len(logs))
+
+
+def _is_unsure(session: Session, environ: Mapping[str, str]) -> bool:
+    """No writer is in sight; where the journal has no end of the run, one may be out of sight."""
+    if not may_live(form_named(session.format), session.ending.ended, session.ending.ok):
+        return False
+    last = moment(session.records[-1].at) if session.records else None
+    return journal(environ).beside(session.path, session.meta.resumed_from, last) is None
 
 
 def _told(session: Session, chosen: Agent, way: Way, screen: bool) -> bool:
@@ -257,7 +273,7 @@ def _where_it_looks(plan: Fork | Repair, place: _Place) -> Fork | Repair:
     if session.format == "native" or not own or not isinstance(actor, Composer):
         return plan
     by_path = agent.uses("log", screen) or not agent.uses("id", screen)
-    moved = cwd != os.path.abspath(session.meta.workdir or cwd)
+    moved = cwd != real(session.meta.workdir or cwd)
     if not moved and (by_path or any(_is_below(session.path, folder) for folder in own)):
         return plan
     id, path = actor.home(cwd, now, environ, os.path.lexists)
@@ -333,6 +349,15 @@ def _last_told(session: Session) -> int:
     told = (step.n for step in reversed(session.history) if not step.message.unsent)
     last = next(told, 0)
     return last if last != len(session.history) else 0
+
+
+def _unkept(log: str, cwd: str) -> tuple[str, ...]:
+    """An agent that keeps a folder for each working directory has no name for one with a long
+    path: pi 0.73.1 does not start there, Qwen Code 0.24.4 keeps no session."""
+    if not name_too_long(log):
+        return ()
+    return (f"{os.path.dirname(log)}: too long a name to keep sessions under; "
+            f"give {cwd} a shorter path, or choose another agent",)  # fmt: skip
 
 
 def _missing(agent: Agent, screen: bool, cwd: str, environ: Mapping[str, str]) -> tuple[str, ...]:

@@ -101,7 +101,7 @@ class _Pen:
             if not data.startswith(known):
                 self._begin_anew(self._old)
                 known = b""
-        _put(self.fd, data[len(known) :], self.at + len(known))
+        _put(self.fd, memoryview(data)[len(known) :], self.at + len(known))
         self.at += len(data)
 
     def end(self) -> None:
@@ -118,31 +118,31 @@ class _Pen:
         self.fd, self.name = _nameless()
         self._old = None
         for at in range(0, self.at, _BLOCK):
-            _put(self.fd, os.pread(old.fd, min(_BLOCK, self.at - at), at), at)
+            same = os.pread(old.fd, min(_BLOCK, self.at - at), at)
+            _put(self.fd, memoryview(same), at)
 
 
 def _blocks(lines: Iterable[bytes]) -> Iterator[bytes]:
-    """Lines as they stand in a file, many at once."""
+    """Lines as they stand in a file: short ones many at once, long ones without another copy."""
     pieces: list[bytes] = []
     size = 0
     for line in lines:
-        pieces.append(line)
+        if size + len(line) > _BLOCK:
+            yield b"".join(pieces)
+            yield line
+            pieces, size = [], 0
+        else:
+            pieces.append(line)
+            size += len(line) + 1
         if not isinstance(line, Unended):
             pieces.append(b"\n")
-        size += len(line) + 1
-        if size >= _BLOCK:
-            yield b"".join(pieces)
-            pieces.clear()
-            size = 0
-    if pieces:
-        yield b"".join(pieces)
+    yield b"".join(pieces)
 
 
-def _put(fd: int, data: bytes, at: int) -> None:
-    view = memoryview(data)
-    while view:
-        done = os.pwrite(fd, view, at)
-        view, at = view[done:], at + done
+def _put(fd: int, data: memoryview, at: int) -> None:
+    while data:
+        done = os.pwrite(fd, data, at)
+        data, at = data[done:], at + done
 
 
 def _date(fd: int, file: str) -> None:

@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import islice
 from typing import Any, NamedTuple
 
 from sessionlog import codec
 from sessionlog.answers import Answers
 from sessionlog.branch import left_behind
+from sessionlog.context import Context
 from sessionlog.conversation import repair_messages
 from sessionlog.formats.base import Format, in_flight
 from sessionlog.pairing import Pairing
@@ -34,7 +34,7 @@ from sessionlog.records import (
     shown_type,
 )
 from sessionlog.repeats import again
-from sessionlog.status import judge
+from sessionlog.status import judge, outlived
 from sessionlog.telling import arguments_of
 
 
@@ -205,6 +205,8 @@ def fold(
     """Make a Session of a log's records, in file order. O(records)."""
     described = form.describe(path, iter(records), reversed(records))
     ending = form.ending(reversed(records))
+    if alive is not None and ending.ended:
+        ending = outlived(ending)
     records, damages = _own_run(records), tuple(damages)
     twice = again(records)
     history, context = _history(records, left_behind(records, damages, twice), twice)
@@ -248,72 +250,27 @@ def _history(
     held: list[tuple[Record, Message]] = []
     back: set[int] = set()
     same: set[int] = set()
-    context: list[int | Message] = []  # indices into held, or messages that a reset brought
-    # a summary on a reset's own line, or right behind it, stands before what the reset keeps
-    line, lead, fresh = -1, 0, False
+    context = Context(records, held)
     for i, record in enumerate(records):
         payload = record.payload
         if isinstance(payload, Message):
-            if not payload.sidechain and not payload.unsent and i not in left:
-                fresh = fresh and payload.type == "summary"
-                if fresh or record.span.offset == line:
-                    context.insert(lead, len(held))
-                    lead += 1
-                else:
-                    context.append(len(held))
-            if i in twice:
-                same.add(len(held))
-            elif i in left and record.parent is None:
-                back.add(len(held))
+            n = len(held)
             held.append((record, payload))
+            if not payload.sidechain and not payload.unsent and i not in left:
+                context.add(n)
+            if i in twice:
+                same.add(n)
+            elif i in left and record.parent is None:
+                back.add(n)
         elif isinstance(payload, Reset) and i not in left:
-            context = _after_reset(payload, context, held, _kept(payload, records, i))
-            line, lead, fresh = record.span.offset, len(payload.context), True
+            context.reset(payload, record, i)
     pairs = _pairs((n, m) for n, (_, m) in enumerate(held, 1) if n - 1 not in same)
-    inside = {item for item in context if isinstance(item, int)}
+    inside = {item for item in context.items if isinstance(item, int)}
     history = tuple(
         Numbered(i + 1, record, message, i in inside, pairs.get(i + 1), i in back, i in same)
         for i, (record, message) in enumerate(held)
     )
-    return history, tuple(held[i][1] if isinstance(i, int) else i for i in context)
-
-
-def _kept(reset: Reset, records: Sequence[Record], at: int) -> tuple[int, int]:
-    """The byte offsets between which earlier lines stay in context, by what the reset at index
-    `at` names; nothing stays where that is not there."""
-    if reset.keep is None and reset.keep_line is None:
-        return 0, 0
-    first, last = reset.keep or ("", "")
-    end = -1 if last else records[at].span.offset
-    for record in islice(reversed(records), len(records) - at, None):
-        if end < 0 and record.key == last:
-            end = record.span.end
-        found = record.key == first if first else record.span.line == reset.keep_line
-        if end >= 0 and found:
-            return record.span.offset, end
-    return 0, 0
-
-
-def _after_reset(
-    reset: Reset,
-    context: list[int | Message],
-    held: list[tuple[Record, Message]],
-    kept: tuple[int, int],
-) -> list[int | Message]:
-    """The context that a reset leaves."""
-    if reset.turns is not None:
-        left = reset.turns
-        for i in range(len(context) - 1, -1, -1):
-            item = context[i]
-            message = held[item][1] if isinstance(item, int) else item
-            if shown_type(message) == "user":
-                left -= 1
-                if left <= 0:
-                    return context[:i]
-        return [] if reset.turns > 0 else context
-    start, end = kept
-    inside = (i for i in context if isinstance(i, int) and start <= held[i][0].span.offset < end)
-    return [*reset.context, *inside]
+    return history, tuple(held[i][1] if isinstance(i, int) else i for i in context.items)
 
 
 def _pairs(messages: Iterable[tuple[int, Message]]) -> dict[int, int]:

@@ -7,6 +7,12 @@ from sessionlog.records import Ending, Message, Meta, Record, Status
 WAITS = "not gone on with yet"
 """How a log stands that was made from another, and holds nothing of its own."""
 
+HIDDEN = "in a call, or waiting at its prompt"
+"""How a run goes on whose log does not tell a call that runs from a turn that has ended."""
+
+UNSURE = "whether its agent still runs cannot be known"
+"""What is to be said of a log without an end whose writer nobody sees."""
+
 BROKE_OFF = "the stream that was recorded broke off"
 """The evidence of a recorded stream's end without its own ending."""
 
@@ -19,6 +25,11 @@ def waits(meta: Meta, started: str, last: Record | None) -> bool:
         return False
     told = isinstance(last.payload, Message) and last.payload.type == "user"
     return last.at[:19] < started[:19] or (told and last.at[:19] == started[:19])
+
+
+def outlived(ending: Ending) -> Ending:
+    """An ending that the log seems to have, though its writer lives (`formats.base.Traceless`)."""
+    return Ending(False, text=HIDDEN, evidence=f"{ending.evidence}; but its writer is alive")
 
 
 def judge(ending: Ending, *, torn: bool, alive: bool) -> Status:

@@ -57,6 +57,8 @@ class Vigil:
             return
         began = time.perf_counter()
         self.entry = glance(self.path, closely=False)
+        if self.entry.complete:  # some logs look so while a call runs
+            self.entry = with_life([self.entry])[0]
         self._stale = False
         self._read = now + max(READ, 20 * (time.perf_counter() - began))
         if now >= self._due:

@@ -12,10 +12,10 @@ import pytest
 ROOT = Path(__file__).parent.parent
 FLOORS = [
     "append children commands conversation density dialects dialects.lines diffs displays errors "
-    "formats framing hit index keypress matching notice outflow pace plainshell records seal "
+    "formats framing hit index keypress matching notice outflow pace plainshell processes records seal "
     "secrets sieve steps supervise supervise.elsewhere supervise.linux supervise.order "
     "terminal text through why why.errors why.prose",
-    "acts agent alarm answers codec crew errorline family figures formats.tokens pairing paths "
+    "acts agent alarm answers codec context crew errorline family figures formats.tokens pairing paths "
     "query repeats spread status stopline stores.base supervise.system usage",
     "agentfile blobs branch demo.script demo.work dialects.base formats.claude_life "
     "formats.claude_subagents formats.codex_place formats.gemini_parts formats.gemini_subagents "
@@ -25,11 +25,11 @@ FLOORS = [
     "demo.night dialects.blocks dialects.plain dialects.table ended formats.base "
     "formats.codex_files formats.codex_lines outcome stores.gemini_fold supervise.place "
     "supervise.runs uncommitted why.facts",
-    "edits formats.codex_compose formats.codex_renew formats.gemini_compose formats.gemini_items "
+    "clients edits formats.codex_compose formats.codex_renew formats.gemini_compose formats.gemini_items "
     "formats.gemini_leftover formats.gemini_lines formats.mini_commands formats.opencode_ids formats.opencode_lines "
     "formats.opencode_parts formats.opencode_shape formats.opencode_usage life stores.codex_fork "
     "stores.opencode_ask stores.sqlite supervise.beside",
-    "formats.gemini_actor formats.opencode_copy formats.opencode_life formats.opencode_model "
+    "evidence formats.gemini_actor formats.opencode_copy formats.opencode_life formats.opencode_model "
     "formats.opencode_subagents formats.opencode_v2 stores.opencode_export stores.opencode_tables "
     "stores.opencode_tree",
     "formats.gemini formats.opencode_actor",

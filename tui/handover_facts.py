@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from sessionlog.records import moment
 from sessionlog.secrets import mask
+from sessionlog.status import UNSURE
 from sessionlog.text import clip, visible, wrap
 from sessionlog.text import width as columns_of
 from tui.entries import home
@@ -60,7 +61,7 @@ def brief(planned: Planned, width: int, height: int, *, bare: bool) -> list[Line
     mode = "on the screen" if _takes_terminal(resume) else "headless"
     files = list(_files(resume.staleness, None)) if resume.staleness is not None else []
     first = list(_first(resume, width, bare, 2))
-    lowest = _LOWEST + len(first) + bool(resume.left)
+    lowest = _LOWEST + len(first) + bool(resume.left) + resume.unsure
     files = files[: min(_file_lines(resume), max(height - lowest - 1, 0))]
     command = list(_on_one_line(resume, width, bare))
     others = lowest - 1 + len(files)
@@ -71,6 +72,7 @@ def brief(planned: Planned, width: int, height: int, *, bare: bool) -> list[Line
         *_cwd(resume, width, brief=True),
         *_log(resume, width, brief=True),
         *_left(resume, width),
+        *_unsure(resume, width),
         *files,
     ]
 
@@ -82,7 +84,7 @@ def brief_height(planned: Planned | None, room: int) -> int:
     first = 2 if planned.resume.before else 0
     if room < 16:  # below twenty rows: the command and its place, then the conversation
         return _LOWEST + first
-    others = bool(planned.resume.left) + _file_lines(planned.resume)
+    others = bool(planned.resume.left) + planned.resume.unsure + _file_lines(planned.resume)
     return max(min(_LOWEST + 1 + first + others, room // 2), _LOWEST + first)
 
 
@@ -165,6 +167,14 @@ def _places(resume: Resume, width: int) -> Iterator[Line]:
     mode = ("on the screen", ", this terminal") if _takes_terminal(resume) else ("headless", "")
     yield _field("where", (mode[0], "fg"), (mode[1], "fg-3"))
     yield _field("source", ("✓", "ok"), (" not written", "fg-2"))
+    yield from _unsure(resume, width)
+
+
+def _unsure(resume: Resume, width: int) -> Iterator[Line]:
+    """Whoever goes on with a log that is still written has two agents in one folder."""
+    if resume.unsure:
+        texts = wrap(UNSURE, width - _LABEL - 3, 3)
+        yield from (_field("" if i else "writer", (t, "open")) for i, t in enumerate(texts))
 
 
 def _path(

@@ -6,8 +6,8 @@ import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from sessionlog.evidence import Evidence
 from sessionlog.formats.table import named
-from sessionlog.life import Witness
 from sessionlog.logfile import open_log as descriptor
 from sessionlog.logfile import stat_file
 from sessionlog.paths import runs_folder
@@ -42,9 +42,10 @@ def writer_of(entry: Entry) -> str:
         seen = stat_file(entry.path)
     except OSError:
         return ""
-    found = Witness([entry.path]).writer(entry.path, seen)
-    if found is None and (form := named(entry.format)) is not None:
-        found = form.alive(entry.path, entry.id)
+    form = named(entry.format)
+    if form is None:
+        return ""
+    found = Evidence([entry.path]).of(form, entry.path, entry.id, entry.workdir, seen)
     return f"alive, {found}" if found else ""
 
 

@@ -22,6 +22,7 @@ from sessionlog.reader import load
 from sessionlog.resume import Resume, plan_resume
 from sessionlog.secrets import mask
 from sessionlog.stale import stale
+from sessionlog.status import UNSURE
 from sessionlog.supervise.handle import Handle, start
 from sessionlog.supervise.order import Outcome
 from sessionlog.text import visible
@@ -77,6 +78,8 @@ def _tell(plan: Resume, as_json: bool) -> None:
         say([f"  and after: {visible(shlex.join(plan.before))}"])
     say(map(visible, _carried(plan)))
     say(["  on this terminal" if plan.screen and not plan.agent.output else "  headless"])
+    if plan.unsure:
+        say([f"  {UNSURE}"])
     say([f"  missing: {visible(what)}" for what in plan.missing])
     for file in plan.changed_files:
         say([f"  {file.how}: {visible(file.shown)}"])

@@ -148,6 +148,19 @@ class Nested(Protocol):
 
 
 @runtime_checkable
+class Traceless(Protocol):
+    """A format whose client opens its log anew for each line and notes no pid: its processes have
+    to be looked for (`sessionlog.clients`)."""
+
+    program: str
+    """The client's name on PATH, and the title that its process may have."""
+    package: str
+    """The folder that its script lies in, as it was installed."""
+    hides_calls: bool
+    """Is a call written down only when it has ended? Then a log looks finished while one runs."""
+
+
+@runtime_checkable
 class ReadOnly(Protocol):
     """A format of which no agent goes on with a log."""
 
@@ -195,7 +208,7 @@ class Birth(NamedTuple):
     source: str = ""
     """Path of the log it is made from."""
     model: str = ""
-    """Of a composed log: who answers, as the agent names it (`Modelled`); "": not known."""
+    """Who answers where the log does not say, as the agent names it (`Modelled`); "": not known."""
 
 
 class Said(NamedTuple):

@@ -6,14 +6,13 @@ The client needs little of a record: links, ids, the folder and the message (tri
 from __future__ import annotations
 
 import os
-import re
 import uuid
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from sessionlog import codec
 from sessionlog.formats.base import Birth, Said
-from sessionlog.paths import agent_folders
+from sessionlog.paths import agent_folders, dashed
 
 _VERSION = "2.1.332"
 """Of the client whose records these are like."""
@@ -56,7 +55,7 @@ def _answer(key: str, text: str) -> dict[str, Any]:
 
 def home_of(workdir: str, environ: Mapping[str, str]) -> str:
     """The folder that the client keeps for sessions of a working directory."""
-    name = re.sub(r"[^a-zA-Z0-9]", "-", os.path.abspath(workdir))
+    name = dashed(os.path.abspath(workdir))
     if len(name) > _LONGEST:  # the client's own hash differs from one runtime to the next
         name = f"{name[:_LONGEST]}-{uuid.uuid5(uuid.NAMESPACE_URL, workdir).hex[:8]}"
     return os.path.join(agent_folders(environ)["claude"][0], name)

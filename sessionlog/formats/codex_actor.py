@@ -2,13 +2,11 @@
 
 A call and its output are items of their own lines, and the kind of an output is that of its call.
 The client closes what is open as "aborted", but only in what it sends, and takes an output that
-stands there as it is (0.171; codex-rs/core/src/context_manager/normalize.rs). One thing is read
-from outside: the provider that the client is set to, for logs that name none.
+stands there as it is (0.171; codex-rs/core/src/context_manager/normalize.rs).
 """
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from datetime import datetime
 from typing import Any
@@ -48,7 +46,7 @@ class CodexActor:
 
     def renew(self, parts: Iterable[Part], birth: Birth) -> Iterator[bytes]:
         """See `codex_renew`."""
-        return renewed(parts, birth, provider(os.environ))
+        return renewed(parts, birth)
 
     def place(
         self, parent: str, at: int | None, now: datetime, taken: Callable[[str], bool]

@@ -25,7 +25,7 @@ from sessionlog.formats.codex_lines import (
     said,
     wrapped,
 )
-from sessionlog.formats.codex_place import UUID, id_of
+from sessionlog.formats.codex_place import PROVIDER, UUID, id_of
 from sessionlog.framing import Line
 
 _LOOK = 50
@@ -42,14 +42,14 @@ class Piece(NamedTuple):
     fate: Fate
 
 
-def renewed(parts: Iterable[Part], birth: Birth, provider: str) -> Iterator[bytes]:
-    """The lines of the new log. O(bytes); holds a few lines at its beginning. `provider` is the
+def renewed(parts: Iterable[Part], birth: Birth) -> Iterator[bytes]:
+    """The lines of the new log. O(bytes); holds a few lines at its beginning. `birth.model` is the
     model provider of a log that names none."""
     pieces = _pieces(parts)
     ahead = list(islice(pieces, _LOOK))
     id = id_of(birth.id, birth.parent)
     old = _own_id(ahead) or birth.parent
-    head, rest = _head(ahead, id, birth, provider)
+    head, rest = _head(ahead, id, birth)
     numbers = _Numbers()
     at = codec.dumps(_time_of(ahead) or birth.time)
     yield numbers.on(head, Fate.KEPT)
@@ -101,21 +101,21 @@ def _peeked(data: bytes) -> Any:
         return None
 
 
-def _head(ahead: list[Piece], id: str, birth: Birth, provider: str) -> tuple[bytes, list[Piece]]:
+def _head(ahead: list[Piece], id: str, birth: Birth) -> tuple[bytes, list[Piece]]:
     """The first line, which has to be the session's head, and what follows it."""
     first = ahead[0] if ahead else Piece(b"{}", {}, Fate.KEPT)
     if first.value.get("type") == "session_meta" and isinstance(first.value.get("payload"), dict):
-        changes = _changes(first.value["payload"], ahead, id, birth, provider)
+        changes = _changes(first.value["payload"], ahead, id, birth)
         if _is_whole(ahead):
             changes |= {key: b"null" for key in _LINKS if key in first.value["payload"]}
             first = first._replace(data=numbered(first.data, 0))
         return _put(first.data, changes), ahead[1:]
     if is_old_head(first.value):
-        payload = splice.put(first.data, 0, _changes(first.value, ahead, id, birth, provider))
+        payload = splice.put(first.data, 0, _changes(first.value, ahead, id, birth))
         at = codec.dumps(text_of(first.value["timestamp"]))
         head = b'{"timestamp":' + at + b',"type":"session_meta","payload":' + payload + b"}"
         return head, ahead[1:]
-    head = _put(envelope("session_meta", {}, birth.time), _changes({}, ahead, id, birth, provider))
+    head = _put(envelope("session_meta", {}, birth.time), _changes({}, ahead, id, birth))
     number = next((n for piece in ahead if (n := ordinal_of(piece.data)) is not None), None)
     return head if number is None else numbered(head, max(number - 1, 0)), ahead
 
@@ -131,14 +131,14 @@ def is_old_head(value: Mapping[str, Any]) -> bool:
 
 
 def _changes(
-    head: Mapping[str, Any], ahead: list[Piece], id: str, birth: Birth, provider: str
+    head: Mapping[str, Any], ahead: list[Piece], id: str, birth: Birth
 ) -> dict[str, bytes]:
     """The members of the head that change, and those that the client does not do without."""
     changes = {"id": codec.dumps(id), "session_id": codec.dumps(id)}
     if UUID.fullmatch(birth.parent):
         changes["forked_from_id"] = codec.dumps(birth.parent)
     wanted = {"timestamp": birth.time, "cwd": "", "originator": ORIGINATOR, "cli_version": VERSION,
-              "model_provider": provider}  # fmt: skip
+              "model_provider": birth.model or PROVIDER}  # fmt: skip
     for key, otherwise in wanted.items():
         if not isinstance(head.get(key), str):
             value = _workdir(ahead) if key == "cwd" else codec.dumps(otherwise)

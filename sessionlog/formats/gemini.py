@@ -62,6 +62,9 @@ class Gemini:
 
     name = "gemini"
     agent = "gemini"
+    program = "gemini"
+    package = "@google/gemini-cli"
+    hides_calls = True
 
     def __init__(self) -> None:
         self.actor: Actor | None = GeminiActor()

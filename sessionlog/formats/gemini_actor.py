@@ -180,9 +180,7 @@ class _Copy:
             return data
         return data[: places[0].start] + b",".join(filter(None, made)) + data[places[-1].end :]
 
-    def _message(
-        self, data: bytes, value: Mapping[str, Any], again: Collection[str] = ()
-    ) -> bytes:
+    def _message(self, data: bytes, value: Mapping[str, Any], again: Collection[str] = ()) -> bytes:
         """A message, each result once, and each prompt so that the model is told of it; b"" when
         it brings nothing new."""
         if value.get("type") in MODEL:

@@ -128,7 +128,7 @@ def _owners(own: str, name: str) -> set[str]:
     """Whose a project of that name is; nobody's yet where nothing says so."""
     owners = set()
     for place in _PLACES:
-        with contextlib.suppress(OSError, ValueError):
-            with open(os.path.join(own, place, name, ".project_root"), encoding="utf-8") as file:
-                owners.add(file.read(4096).strip())
+        path = os.path.join(own, place, name, ".project_root")
+        with contextlib.suppress(OSError, ValueError), open(path, encoding="utf-8") as file:
+            owners.add(file.read(4096).strip())
     return owners

@@ -8,10 +8,14 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import time
 
 from sessionlog.errors import Unreadable
 from sessionlog.stores.opencode_ask import ids_of, number_of, picked, tables
 from sessionlog.stores.sqlite import holders, read
+
+_FRESH = 1.0
+"""Seconds for which a look at the processes counts."""
 
 
 def evidence(path: str, session_id: str) -> str | None:
@@ -19,15 +23,28 @@ def evidence(path: str, session_id: str) -> str | None:
     file, _, name = path.rpartition("/")
     if not os.path.isfile(file):
         return None
-    began = {pid: time for pid in holders(file) if (time := _began(pid)) is not None}
+    began = {pid: begun for pid in _holders(file) if (begun := _began(pid)) is not None}
     if not began:
         return None
     try:
         changed = read(file, lambda db: _changed(db, name)) / 1000
     except Unreadable:
         return None
-    alive = [pid for pid, time in began.items() if time <= changed]
+    alive = [pid for pid, begun in began.items() if begun <= changed]
     return f"open for writing in pid {alive[-1]}, which changed it last" if alive else None
+
+
+_looked: tuple[str, float, tuple[int, ...]] = "", 0.0, ()
+"""Database, time on the clock, and processes: the last look at them."""
+
+
+def _holders(file: str) -> tuple[int, ...]:
+    """One look at all processes serves the rows of a listing."""
+    global _looked
+    now = time.monotonic()
+    if _looked[0] != file or now - _looked[1] > _FRESH:
+        _looked = file, now, holders(file)
+    return _looked[2]
 
 
 def _changed(db: sqlite3.Connection, name: str) -> float:
@@ -36,7 +53,7 @@ def _changed(db: sqlite3.Connection, name: str) -> float:
     for table in tables(db):
         column = "id" if table == "session" else "session_id"
         times = picked(db, table, ["time_updated"], column, ids)
-        latest = max([latest, *(number_of(time) for (time,) in times)])
+        latest = max([latest, *(number_of(told) for (told,) in times)])
     return latest
 
 

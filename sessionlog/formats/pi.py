@@ -59,6 +59,9 @@ class Pi:
 
     name = "pi"
     agent = "pi"
+    program = "pi"
+    package = "@mariozechner/pi-coding-agent"
+    hides_calls = False
     actor: Actor | None = PiActor()
 
     def recognises(self, head: Head) -> bool:

@@ -40,6 +40,9 @@ class Qwen:
 
     name = "qwen"
     agent = "qwen"
+    program = "qwen"
+    package = "@qwen-code/qwen-code"
+    hides_calls = False
     actor: Actor | None = QwenActor()
 
     def recognises(self, head: Head) -> bool:

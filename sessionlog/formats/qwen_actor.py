@@ -21,7 +21,7 @@ from sessionlog.formats.ids import digest_of, uuid_of
 from sessionlog.formats.links import Links, in_order
 from sessionlog.formats.qwen_links import link_of
 from sessionlog.formats.qwen_parts import runs_of
-from sessionlog.paths import qwen_folder
+from sessionlog.paths import dashed, qwen_folder
 from sessionlog.records import OpenCall
 
 _SHARED = ("sessionId", "cwd", "version", "gitBranch", "agentId", "agentName", "agentColor",
@@ -116,8 +116,7 @@ class QwenActor:
         taken: Callable[[str], bool],
     ) -> tuple[str, str]:  # fmt: skip
         """In the folder that the client keeps for the working directory."""
-        slug = re.sub(r"[^a-zA-Z0-9]", "-", workdir)
-        folder = os.path.join(qwen_folder(environ), "projects", slug, "chats")
+        folder = os.path.join(qwen_folder(environ), "projects", dashed(workdir), "chats")
         return _free(folder, (workdir,), now, taken)
 
 

@@ -7,12 +7,12 @@ that has the pid today must have started before the file was written.
 
 from __future__ import annotations
 
-import os
 import socket
 
 from sessionlog import codec
 from sessionlog.errors import Unreadable
 from sessionlog.paths import open_regular
+from sessionlog.processes import began
 
 _MOST = 64 * 1024
 """Bytes of the file that are read; the real ones have a few hundred."""
@@ -34,19 +34,5 @@ def evidence(path: str, session_id: str) -> str | None:
         return None
     if not isinstance(written, int | float):
         return None
-    began = _start(pid)
-    return f"qwen runs as pid {pid}" if began is not None and began <= written + _SLACK else None
-
-
-def _start(pid: int) -> float | None:
-    """When a process started, in POSIX seconds; None when it is gone or only a zombie."""
-    try:
-        with open(f"/proc/{pid}/stat", encoding="latin-1") as file:
-            fields = file.read().rpartition(")")[2].split()
-        with open("/proc/stat", encoding="latin-1") as file:
-            boot = next(float(line.split()[1]) for line in file if line.startswith("btime"))
-        if fields[0] in "ZX":
-            return None
-        return boot + int(fields[19]) / os.sysconf("SC_CLK_TCK")
-    except (OSError, IndexError, ValueError, StopIteration):
-        return None
+    start = began(pid)
+    return f"qwen runs as pid {pid}" if start is not None and start <= written + _SLACK else None

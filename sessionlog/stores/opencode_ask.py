@@ -57,7 +57,7 @@ def rows(
     Raises Unfit when a column is missing that tells what belongs to what, and when there is
     more than a database of that size holds.
     """
-    names = _columns(db, table)
+    names = columns(db, table)
     for row in picked(db, table, names, column, values):
         yield dict(zip(names, row, strict=True))
 
@@ -113,15 +113,18 @@ def name_of(id: Any) -> str:
 
 def ids_of(db: sqlite3.Connection, name: str) -> list[Any]:
     """The ids in the table of sessions that have this name: one, where the client made them."""
+    if not name:
+        return []
     if "%" not in name:
         found = [id for (id,) in picked(db, "session", ["id"], "id", [name])]
         if found:
             return list(dict.fromkeys(found))
     every = (id for (id,) in picked(db, "session", ["id"]))
-    return list(dict.fromkeys(id for id in every if name and name_of(id) == name))
+    return list(dict.fromkeys(id for id in every if name_of(id) == name))
 
 
-def _columns(db: sqlite3.Connection, table: str) -> list[str]:
+def columns(db: sqlite3.Connection, table: str) -> list[str]:
+    """Names of those columns that are known. Raises Unfit when one is missing that has to be."""
     found = db.execute(f"PRAGMA table_xinfo({table})")
     stored = {name.lower() for _, name, _, _, _, _, hidden in found if hidden == 0}
     if missing := sorted(_NEEDED[table] - stored):

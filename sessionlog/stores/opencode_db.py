@@ -54,6 +54,8 @@ class OpenCodeDatabase:
         return rows.order + ([""] if rows.lost else [])
 
     def lines(self, path: str, id: str) -> Iterator[bytes]:
+        if not id:
+            raise Unreadable(self._why(path))
         yield from read(path, lambda db: list(lines_of(db, id)))
 
     def mark(self, path: str, id: str) -> Mark:
@@ -61,11 +63,14 @@ class OpenCodeDatabase:
 
     def glimpse(self, path: str, id: str) -> Entry | None:
         """All rows of the database are made at once, and kept while it does not change."""
-        rows = self._known(path)
         if id:
-            return rows.entries.get(id)
-        why = rows.lost or f"a database of {len(rows.made_from)} sessions: name one, {path}/ID"
-        return Entry(stem_of(path), path, "unknown", reason=f"{path}: {why}")
+            return self._known(path).entries.get(id)
+        return Entry(stem_of(path), path, "unknown", reason=self._why(path))
+
+    def _why(self, path: str) -> str:
+        """Why the file itself, without the id of a session, is no log."""
+        rows = self._known(path)
+        return f"{path}: {rows.lost or 'holds several sessions: name one, by its path or its id'}"
 
     def _known(self, path: str) -> Rows:
         mark = mark_of(path)

@@ -1,13 +1,14 @@
 """The rows of a listing for all sessions of an OpenCode database, by a few questions.
 
 A row needs the session's own line, its first message and its last: these are decoded as any line
-is, and the format says what they mean. A session that is in the middle of something, was taken
-back, or is of version 2 is read whole instead.
+is, and the format says what they mean. A session with more messages that is in the middle of
+something, that was taken back, is of version 2 or odd in any way is read whole instead.
 """
 
 from __future__ import annotations
 
 import sqlite3
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
@@ -16,9 +17,11 @@ from sessionlog.formats.base import dict_of
 from sessionlog.formats.opencode import OpenCode
 from sessionlog.formats.opencode_lines import session_line
 from sessionlog.formats.opencode_parts import time_of
-from sessionlog.records import Entry, Record, Span, Status
+from sessionlog.records import Entry, Record, Span
+from sessionlog.status import WAITS, judge, waits
 from sessionlog.stores.opencode_ask import (
     Row,
+    columns,
     name_of,
     number_of,
     order_of,
@@ -34,7 +37,15 @@ _AT_ONCE = 250
 _LONGEST = 1 << 18
 """Characters of a part that is decoded for a row."""
 
-_Source = tuple[Row, Row | None, Row | None]
+
+class _Source(NamedTuple):
+    """What a row is made from."""
+
+    row: Row
+    ends: tuple[Row | None, ...]
+    """The first message and the last, as many as there are; None for one that is not found."""
+    whole: bool
+    """Are these all messages?"""
 
 
 class Rows(NamedTuple):
@@ -45,7 +56,7 @@ class Rows(NamedTuple):
     entries: dict[str, Entry]
     """By name; those are missing that have to be read whole."""
     made_from: dict[str, _Source]
-    """By name: the rows of the session, its first message and its last."""
+    """By name; those are missing that have to be read whole."""
     lost: str = ""
     """What is no session though it stands among them; "" for nothing."""
 
@@ -55,7 +66,7 @@ def rows_of(db: sqlite3.Connection, path: str, old: Rows | None = None) -> Rows:
     found, damaged = read_of(db, "session")
     named = {name_of(row["id"]): row for row in sorted(found, key=_age)}
     nameless = sum(not name_of(row["id"]) for row in found)
-    without = f"{nameless} rows of the table session have no id" if nameless else ""
+    without = f"{nameless} of its sessions without an id" if nameless else ""
     sessions = {name: row for name, row in reversed(named.items()) if name}
     lost = "; ".join(filter(None, (damaged, without)))
     parents = {name: name_of(row.get("parent_id")) for name, row in sessions.items()}
@@ -87,12 +98,13 @@ def _begun(parents: Mapping[str, str]) -> set[str]:
 
 def _made_from(db: sqlite3.Connection, sessions: Mapping[str, Row]) -> dict[str, _Source]:
     """By name, those with an id as the client makes them, whose messages can be told apart."""
-    if not tables(db) >= {"message", "part"}:
+    there = tables(db)
+    if not there >= {"message", "part"}:
         return {}
     plain = {name: row for name, row in sessions.items() if row["id"] == name}
     try:
         ends = _ends(db)
-        ids = {id for name in plain for id in ends.get(name, ()) if isinstance(id, str)}
+        ids = {id for name in plain for id in ends.get(name, _NONE).ids if isinstance(id, str)}
         messages = _messages(db, sorted(ids))
     except sqlite3.DatabaseError as error:
         if not is_damage(error):
@@ -100,23 +112,40 @@ def _made_from(db: sqlite3.Connection, sessions: Mapping[str, Row]) -> dict[str,
         return {}
     made: dict[str, _Source] = {}
     for name, row in plain.items():
-        first, last = ends.get(name, (None, None))
-        made[name] = row, messages.get((name, first)), messages.get((name, last))
+        found = ends.get(name, _NONE)
+        if found.number or "session_message" not in there:
+            both = tuple(messages.get((name, id)) for id in found.ids)
+            made[name] = _Source(row, both, found.number <= len(both))
     return made
 
 
-def _ends(db: sqlite3.Connection) -> dict[Any, tuple[Any, Any]]:
-    """Ids of the first and of the last message of each session, in one go over all of them."""
-    names = ["session_id", "time_created", "id"]
-    first: dict[Any, tuple[Any, Any]] = {}
-    last: dict[Any, tuple[Any, Any]] = {}
-    for session, created, id in picked(db, "message", names):
-        place = order_of(created, id)
-        if session not in first or place < first[session][0]:
-            first[session] = place, id
-        if session not in last or place > last[session][0]:
-            last[session] = place, id
-    return {session: (first[session][1], last[session][1]) for session in first}
+class _Ends(NamedTuple):
+    ids: tuple[Any, ...]
+    """Of the first message and of the last, as many as there are."""
+    number: int
+    """Of all messages."""
+
+
+_NONE = _Ends((), 0)
+
+
+def _ends(db: sqlite3.Connection) -> dict[Any, _Ends]:
+    """The ends of each session that has messages, in one go over all of them."""
+    names = [
+        name for name in ("session_id", "id", "time_created") if name in columns(db, "message")
+    ]
+    first: dict[Any, Any] = {}
+    last: dict[Any, Any] = {}
+    count: Counter[Any] = Counter()
+    for session, id, *created in picked(db, "message", names):
+        place = order_of(*(created or [None]), id)
+        first[session] = min(first.get(session, place), place)
+        last[session] = max(last.get(session, place), place)
+        count[session] += 1
+    both = {
+        session: dict.fromkeys((first[session][-1][1], last[session][-1][1])) for session in first
+    }
+    return {session: _Ends(tuple(ids), count[session]) for session, ids in both.items()}
 
 
 def _messages(db: sqlite3.Connection, ids: list[str]) -> dict[tuple[Any, Any], Row | None]:
@@ -136,12 +165,15 @@ def _entries(
     names = list(sources)
     for at in range(0, len(names), _AT_ONCE):
         some = [(name, sources[name]) for name in names[at : at + _AT_ONCE]]
-        ids = {message["id"] for _, source in some for message in source[1:] if message is not None}
+        ids = {
+            message["id"] for _, source in some for message in source.ends if message is not None
+        }
         parts = _parts(db, sorted(ids))
         if parts is None:
             continue
-        for name, (row, first, last) in some:
-            entry = _entry(path, row, _line(first, parts), _line(last, parts))
+        for name, source in some:
+            lines = [_line(message, parts) for message in source.ends]
+            entry = _entry(path, source, [line for line in lines if line is not None])
             if entry is not None:
                 yield name, entry
 
@@ -172,24 +204,27 @@ def _parts(db: sqlite3.Connection, ids: list[str]) -> dict[str, list[Row]] | Non
     return found if not damaged else None
 
 
-def _entry(path: str, row: Row, first: bytes | None, last: bytes | None) -> Entry | None:
-    info = info_of(row)
-    if first is None or last is None or dict_of(info.get("revert")):
+def _entry(path: str, source: _Source, lines: list[bytes]) -> Entry | None:
+    info = info_of(source.row)
+    if len(lines) < len(source.ends) or dict_of(info.get("revert")):
         return None
     form = OpenCode()
-    records = _records(form, (session_line(codec.dumps(info)), first, last))
-    place = f"{path}/{row['id']}"
+    records = _records(form, (session_line(codec.dumps(info)), *lines))
+    place = f"{path}/{source.row['id']}"
     described = form.describe(place, iter(records), reversed(records))
     ending = form.ending(reversed(records))
     if not ending.ended:
-        return None
+        if not source.whole:
+            return None
+        if waits(described.meta, described.started, records[-1] if records else None):
+            ending = ending._replace(text=WAITS)
     meta, times = described.meta, _times(info)
     return Entry(
         meta.id, place, form.name, form.agent, described.title, meta.task or described.title,
         meta.model, meta.workdir, described.started,
         max((r.at for r in records[-1:]), default="") or time_of(times.get("updated")),
-        Status.COMPLETE, ending.reason, ending.ok, None, meta.resumed_from, meta.forked_from,
-        stop=ending.text,
+        judge(ending, torn=False, alive=False), ending.reason, ending.ok, None,
+        meta.resumed_from, meta.forked_from, stop=ending.text,
     )  # fmt: skip
 
 
@@ -202,7 +237,6 @@ def _records(form: OpenCode, lines: Iterable[bytes]) -> list[Record]:
 
 
 def _decoded(form: OpenCode, line: bytes, n: int) -> Iterator[Record]:
-    """One where first and last are the same message does no harm: it is decoded twice."""
     try:
         value = codec.loads(line)
     except ValueError:

@@ -60,7 +60,7 @@ T = TypeVar("T")
 
 def mark_of(path: str) -> Mark:
     """Differs whenever the database may have changed. Raises OSError when it is gone."""
-    path = os.path.realpath(path)  # SQLite looks for the other files where a link leads
+    path = _real(path)
     return (_file(path), *(_there(path + end) for end in _BESIDE))
 
 
@@ -71,7 +71,7 @@ def read(path: str, ask: Callable[[sqlite3.Connection], T]) -> T:
     changes too fast to be read.
     """
     why = "it changes faster than it can be read"
-    real = os.path.realpath(path)
+    real = _real(path)
     with _lock:
         for _ in range(_TRIES):
             try:
@@ -101,7 +101,7 @@ def holders(path: str) -> tuple[int, ...]:
 
     Costs a look at every process's open files.
     """
-    path = os.path.realpath(path)
+    path = _real(path)
     try:
         wanted = os.stat(path)
         pids = [name for name in os.listdir(_PROC) if name.isdigit() and int(name) != os.getpid()]
@@ -276,6 +276,11 @@ def _are_regular(path: str) -> None:
         with suppress(FileNotFoundError):
             if not stat.S_ISREG(os.lstat(path + end).st_mode):
                 raise Unreadable(f"{path}: its {end} is no regular file")
+
+
+def _real(path: str) -> str:
+    """SQLite looks for what is beside a database where a link to it leads."""
+    return os.path.realpath(path) if os.path.islink(path) else path
 
 
 def _size(mark: Mark) -> int:

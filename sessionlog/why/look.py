@@ -14,12 +14,12 @@ from datetime import datetime
 from itertools import pairwise
 from typing import NamedTuple
 
-from sessionlog.life import Witness
+from sessionlog.evidence import Evidence, may_live
 from sessionlog.logfile import open_log, written
 from sessionlog.marks import Marks
-from sessionlog.records import Message, Record, Span, Status, moment
+from sessionlog.records import Message, Meta, Record, Span, Status, moment
 from sessionlog.source import format_of
-from sessionlog.status import WAITS, judge, waits
+from sessionlog.status import WAITS, judge, outlived, waits
 from sessionlog.supervise.beside import journal
 from sessionlog.text import one_line
 from sessionlog.why.answer import Reading, Why, answered
@@ -76,7 +76,11 @@ def look(
         last = next(_newest_first(log), None)
         if not ending.ended and waits(described.meta, described.started, last):
             ending = ending._replace(text=WAITS)
-        alive = None if ending.ended else _writer(log, described.meta.id)
+        alive = None
+        if may_live(form, ending.ended, ending.ok):
+            alive = _writer(log, described.meta)
+        if alive is not None and ending.ended:
+            ending = outlived(ending)
         status = judge(ending, torn=_is_torn(log), alive=alive is not None)
         start = 0 if log.size <= whole else max(log.size - TAIL, 0) // CHUNK
         facts = _far(log, start, progress) if start else _near(log, progress)
@@ -96,10 +100,10 @@ def look(
     return Looked(found, described.meta.id, path, form.name, title, start * CHUNK, size)
 
 
-def _writer(log: Log, session_id: str) -> str | None:
+def _writer(log: Log, meta: Meta) -> str | None:
     """Evidence that the log's writer lives."""
     seen = written(log.path, log.strip.fd)
-    return Witness([log.path]).writer(log.path, seen) or log.form.alive(log.path, session_id)
+    return Evidence([log.path]).of(log.form, log.path, meta.id, meta.workdir, seen)
 
 
 def _is_torn(log: Log) -> bool:

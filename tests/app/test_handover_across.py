@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 import build
+import keys
 import pytest
 from screens import SIZES, opened, shown, until
 from sheets import planned, programs, sheet
@@ -35,6 +36,9 @@ async def test_another_agents_session_goes_over_as_plain_messages(
         await until(pilot, lambda: "as plain messages" in shown(pilot))
         page = shown(pilot)
         assert "1 said, 1 call told in words" in page
+        assert re.search(r"» user +Begin\.", page)
+        assert re.search(r"agent +\[called exec_command: ", page)
+        assert re.search(r"» user +\[result of exec_command\] Interrupted by the user\.", page)
         assert re.search(r"the system prompt not carried|not carried: the system prompt", page)
         await pilot.press("d")
         await until(pilot, lambda: "every line is new, in a pi log" in shown(pilot))
@@ -43,3 +47,55 @@ async def test_another_agents_session_goes_over_as_plain_messages(
     [new] = (tmp_path / "home").rglob("*.jsonl")
     assert load(new).messages[-1].text == "[result of exec_command] Interrupted by the user."
     assert list(path.parent.iterdir()) == [path]
+
+
+async def test_plain_messages_are_masked_until_they_are_asked_for_bare_and_scroll(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    programs(tmp_path, monkeypatch)("pi")
+    head, rest = keys.KEYS[0]
+    long = "\n".join(f"line {n}" for n in range(1, 41))
+    path = build.log(tmp_path / "logs" / "talk.jsonl", [
+        build.codex_meta(cwd=str(tmp_path)), build.codex_said("user", "Begin."),
+        build.codex_said("assistant", f"With {head}{rest}\n{long}"),
+    ])  # fmt: skip
+    async with opened(path.parent, size=(200, 50)) as (pilot, _):
+        await sheet(pilot)
+        await pilot.press("a", "g", "enter")
+        await until(pilot, lambda: "as plain messages" in shown(pilot))
+        await planned(pilot)
+        page = shown(pilot)
+        assert "line 12 " in page
+        assert "+ 22 lines" in page
+        assert "line 35 " in page
+        assert "line 13 " not in page
+        assert rest[:20] not in page
+        await pilot.press("b")
+        await until(pilot, lambda: rest[:20] in shown(pilot))
+
+
+@pytest.mark.parametrize("size", [(80, 24), (80, 16), (120, 36)])
+async def test_what_runs_first_is_seen_before_enter(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, size: tuple[int, int]
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("XDG_STATE_HOME", "/s")
+    programs(tmp_path, monkeypatch)("opencode")
+    path = build.log(tmp_path / "logs" / "talk.jsonl", [
+        build.codex_meta(cwd=str(tmp_path)), build.codex_said("user", "Begin."),
+        build.codex_call("c1"),
+    ])  # fmt: skip
+    async with opened(path.parent, size=size) as (pilot, _):
+        await sheet(pilot)
+        await pilot.press("a", "g")
+        await until(pilot, lambda: "▌✓ opencode" in shown(pilot))
+        await pilot.press("enter")
+        await until(pilot, lambda: "as plain messages" in shown(pilot))
+        await planned(pilot)
+        page = shown(pilot)
+        print(page)
+        assert re.search(r"first +opencode import /s/sessionlog/opencode/ses_", page)
+        assert re.search(r"argv +(0 )?opencode", page)
+        assert re.search(r"cwd .*\S", page)
+        assert re.search(r"log .*\.json", page)

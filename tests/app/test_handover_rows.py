@@ -140,15 +140,25 @@ def test_a_conversation_carried_into_another_format_has_every_call_closed(tmp_pa
     assert shown.closed == 1
 
 
-def test_what_is_left_of_a_conversation_in_plain_messages_is_marked(tmp_path: Path) -> None:
+def test_plain_messages_are_shown_as_they_are_sent(tmp_path: Path) -> None:
     shown = of(tmp_path, [
-        build.meta(), build.message("instructions", "Be brief."), build.message("user", "Begin."),
-        build.message("reasoning", "hm"), build.request("c1"),
+        build.meta(), build.message("instructions", "Be brief."), build.message("user", "Before."),
+        build.reset(), build.message("user", "Begin."), build.message("reasoning", "hm"),
+        build.request("c1", arguments='{"command":"go vet"}'),
     ], agent="claude")  # fmt: skip
-    assert [f"{item.mark}{item.row.sort}" for item in shown.items] == [
-        "-system", "user", "-think", "call", "+result",
+    assert [(message.role, message.text) for message in shown.said] == [
+        ("user", "Begin."), ("assistant", '[called shell: {"command":"go vet"}]'),
+        ("user", "[result of shell] Interrupted by the user."),
     ]  # fmt: skip
-    assert (shown.closed, shown.left_out) == (1, 2)
+    assert shown.above == ("1 to 2 stay in the log; not sent since the reset",)
+    assert not shown.items
+
+
+def test_of_many_plain_messages_the_last_are_shown(tmp_path: Path) -> None:
+    said = [build.message(("user", "bot")[n % 2], f"{n}.") for n in range(203)]
+    shown = of(tmp_path, [build.meta(), *said], agent="claude")
+    assert (len(shown.said), shown.said[-1].text) == (200, "202.")
+    assert shown.above == ("3 messages before these go over, too",)
 
 
 def test_a_log_that_goes_as_it_stands_has_nothing_added(

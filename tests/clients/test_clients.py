@@ -93,7 +93,8 @@ def test_goes_on_in_every_generation(
     for n in range(1, 4):
         plan = plan_fork(session, len(session.history))
         log, prompt, reply = str(apply_fork(plan)), f"Go on, part {n}.", f"Part {n} is done."
-        prove(there.resume(log, plan.id, prompt, reply, f"again{n}"), session.history, prompt, reply)
+        outcome = there.resume(log, plan.id, prompt, reply, f"again{n}")
+        prove(outcome, session.history, prompt, reply)
         kept = isinstance(actor, Keeper)
         session = load(actor.kept(plan.id, program.environ(there.home)) if kept else log)
         assert [step.message.text for step in session.history].count(reply) == 1

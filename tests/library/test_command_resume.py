@@ -219,6 +219,21 @@ def test_what_goes_to_another_agent_and_what_does_not_is_said_before(
     assert "carried as plain messages: 1 said, 1 call told in words\n" in told
     assert "not carried: the system prompt, 1 reasoning block\n" in told
     answer = json.loads(said(monkeypatch, capsys, tmp_path, *words, "--json"))
-    assert answer["carried"] == {"format": "claude", "as": "plain"}
+    assert answer["carried"] == {"format": "claude", "as": "plain", "from": 1}
     assert answer["left"] == ["the system prompt", "1 reasoning block"]
     assert [path.name for path in tmp_path.iterdir()] == ["talk.jsonl"]
+
+
+def test_what_a_reset_and_subagents_leave_behind_is_said_before(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = build.log(tmp_path / "a1.jsonl", [
+        build.claude_user("Before.", 1), build.claude_system("compact_boundary", 2),
+        build.claude_user("go", 3), build.claude_said("ok", seconds=4),
+    ])  # fmt: skip
+    build.log(tmp_path / "a1" / "subagents" / "agent-1.jsonl", [build.claude_user("Look.")])
+    words = (str(path), "--agent", "pi")
+    told = said(monkeypatch, capsys, tmp_path, *words)
+    assert "  1 to 1 stay in the log; not sent since the reset\n" in told
+    assert "not carried: 1 subagent's log\n" in told
+    assert json.loads(said(monkeypatch, capsys, tmp_path, *words, "--json"))["carried"]["from"] == 2

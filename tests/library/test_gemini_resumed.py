@@ -22,6 +22,7 @@ from gemini_logs import (
     conversation,
     head,
     healthy,
+    history,
     model,
     resume,
     sent,
@@ -77,15 +78,17 @@ def test_a_log_that_the_client_itself_went_on_with_is_sent_once(tmp_path: Path) 
 
 def test_a_picture_beside_a_result_stays_and_does_not_grow(tmp_path: Path) -> None:
     parts = [answer("c1", {"output": "ok"}), {"inlineData": {"mimeType": "image/png", "data": ""}}]
-    one = call("c1", result=parts)
+    one = call("c1", None, result=parts)
     path = log(tmp_path, *start(), line(user("u1", "Look")), line(model("m1", "", one)),
                line(user("m1-results", parts)), line(model("m2", "Seen.")))  # fmt: skip
-    for n in range(3):
+    pictures = []
+    for n in range(4):
         path = fork(path, len(load(path).history), tmp_path / f"{n}.jsonl", now=NOW)
+        told = [part for _, _, parts in history(path) for part in parts]
+        pictures.append(sum("inlineData" in part for part in told))
+        assert [one for one in sent(path) if isinstance(one, tuple)] == [("c1", {"output": "ok"})]
         resume(path, "go", "reply")
-    new = fork(path, len(load(path).history), tmp_path / "last.jsonl", now=NOW)
-    assert new.read_bytes().splitlines()[-3].count(b"inlineData") <= 2
-    assert [one for one in sent(new) if isinstance(one, tuple)] == [("c1", {"output": "ok"})]
+    assert pictures == [2, 2, 2, 2]  # the client itself has it in both places, and sends both
 
 
 PROMPTS = ["/srv/app/a.py fails", "? why", " \n/srv", "?"]

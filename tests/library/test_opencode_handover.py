@@ -15,7 +15,7 @@ import pytest
 from sessionlog.formats.base import Birth, Said
 from sessionlog.formats.opencode_actor import OpenCodeActor
 from sessionlog.handover import prepare
-from sessionlog.onward import Onward
+from sessionlog.onward import Onward, nothing_of
 from sessionlog.reader import load
 from sessionlog.resume import Resume, plan_resume
 from sessionlog.supervise.handle import start
@@ -123,6 +123,21 @@ def test_the_imported_session_goes_on_and_the_source_stays(place: Place) -> None
     assert [m.text for m in read.messages][-2:] == ["Interrupted by the user.", "Go on"]
     assert onward.before(order.log) == len({r.span.line for r in read.records}) - 1
     assert place.rows(oc.SESSION) == before
+
+
+def test_an_import_that_brought_nothing_starts_no_agent(place: Place) -> None:
+    path = place.session()
+    (place.folder / "bin" / "opencode").write_text("#!/bin/sh\necho did $1\n")
+    handed = prepare(load(path), planned(place, path), environ=place.environ)
+    handle = start(handed.order, place.environ)
+    outcome = handle.wait(SOON)
+    handle.close()
+    assert outcome is not None
+    assert outcome.code == 1
+    did, why = outcome.tail.decode().splitlines()
+    assert (did, "brought nothing" in why) == ("did import", True)
+    said = f"nothing was brought to opencode: {place.db}/{handed.order.session} is not there"
+    assert nothing_of(handed.order) == said
 
 
 def test_what_was_taken_back_does_not_come_back(place: Place) -> None:

@@ -279,7 +279,8 @@ def test_a_row_follows_its_session(tmp_path: Path) -> None:
 
 
 def test_a_session_in_the_middle_of_something_is_read_whole(tmp_path: Path) -> None:
-    oc.database(tmp_path / "opencode.db", killed())
+    before = [user(0, "Before"), answer(0, "Yes.", id="msg_0")]
+    oc.database(tmp_path / "opencode.db", [*before, *killed()])
     assert DB.glimpse(str(tmp_path / "opencode.db"), oc.SESSION) is None
     assert glance(str(tmp_path / "opencode.db" / oc.SESSION)).stop == "in bash: ls"
 

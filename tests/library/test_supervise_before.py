@@ -28,9 +28,11 @@ Starts = Callable[..., Handle]
 def begin(tmp_path: Path) -> Iterator[Starts]:
     """Starts a command behind another; what the test leaves running is let go of."""
     handles = []
+    log = tmp_path / "log.jsonl"
 
     def begin(before: list[str], argv: list[str], **more: Any) -> Handle:
-        wanted = order(argv, tmp_path / "log.jsonl", before=tuple(before), cwd=str(tmp_path),
+        log.touch()
+        wanted = order(argv, log, before=tuple(before), cwd=str(tmp_path),
                        env={"OWN": "mine"}, **more)  # fmt: skip
         handles.append(start(wanted, environment(tmp_path)))
         return handles[-1]
@@ -71,6 +73,19 @@ def test_where_a_signal_ends_it_the_other_is_not_started(begin: Starts) -> None:
     assert outcome.code == 128 + 15
     assert b"was ended by signal 15" in outcome.tail
     assert b"two" not in outcome.tail
+
+
+def test_where_it_ends_well_and_brings_no_log_the_other_is_not_started(
+    begin: Starts, tmp_path: Path
+) -> None:
+    log = tmp_path / "log.jsonl"
+    forgets = python("import os, sys; os.unlink(sys.argv[1])", str(log))
+    outcome = ended(begin(forgets, python(SAYS, "two")))
+    assert outcome.code == 1
+    assert outcome.tail.decode() == (
+        f"{sys.executable}: ended well, but brought nothing: {log} is not there, "
+        f"so {sys.executable} was not started\n"
+    )
 
 
 def test_it_has_begun_before_that_is_over_and_a_stop_starts_nothing(
