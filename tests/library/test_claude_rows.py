@@ -16,6 +16,7 @@ from build import claude_said as said
 from build import claude_user as user
 from claude_reads import AGAIN, ENDINGS, FILE, FORMAT, GO, INTERRUPTED, session, titles
 
+from sessionlog import listing
 from sessionlog.listing import glance
 from sessionlog.reader import load
 from sessionlog.records import Origin
@@ -104,10 +105,15 @@ def test_a_call_that_told_of_itself_for_hours_is_still_in_flight(tmp_path: Path)
     assert read.ending.text == glance(str(path)).stop == "in Bash: sleep 60"
 
 
-def test_a_row_reads_no_further_than_it_may(tmp_path: Path) -> None:
+def test_a_row_reads_back_over_signs_of_life_but_no_further_than_it_may(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     signs = [claude_line("progress", data={"type": "bash_progress", "output": "x" * 2000})] * 600
-    row = glance(str(build.log(tmp_path / FILE, [*AGAIN, *signs])))
-    assert (row.status, row.title, row.stop) == ("unfinished", "Fix it", "no ending recorded")
+    path = str(build.log(tmp_path / FILE, [*AGAIN, *signs]))
+    row = glance(path)
+    assert (row.status, row.title, row.stop) == ("unfinished", "Fix it", "in Bash: sleep 60")
+    monkeypatch.setattr(listing, "DEEP", listing.FAR)
+    assert glance(path).stop == "no ending recorded"
 
 
 def test_a_torn_tail_is_told_from_a_whole_one(tmp_path: Path) -> None:
