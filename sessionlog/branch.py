@@ -15,11 +15,9 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
+from sessionlog.pairing import AHEAD
 from sessionlog.records import Damage, Message, Record, Reset
 from sessionlog.repeats import again
-
-AHEAD = 64
-"""Lines that a record may stand before the one that it follows."""
 
 Stretch = tuple[int, int]
 """Byte offsets, the end not included."""

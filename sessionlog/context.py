@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections import defaultdict
 from collections.abc import Sequence
 
 from sessionlog.records import Message, Record, Reset, shown_type
@@ -34,7 +33,7 @@ class Context:
         if self._fresh or record.span.offset == self._line:
             self.items.insert(self._lead, index)
             self._lead += 1
-            self._front += 1
+            self._front = max(self._front + 1, min(self._lead, len(self.items)))
         else:
             self.items.append(index)
 
@@ -101,12 +100,10 @@ class _Places:
         """Once, when the first reset asks."""
         if self._by_line:
             return
-        keys, lines = defaultdict(list), defaultdict(list)
         for i, record in enumerate(self._records):
-            lines[record.span.line].append(i)
+            self._by_line.setdefault(record.span.line, []).append(i)
             if record.key:
-                keys[record.key].append(i)
-        self._by_key, self._by_line = dict(keys), dict(lines)
+                self._by_key.setdefault(record.key, []).append(i)
 
 
 def _before(places: Sequence[int], at: int) -> int:

@@ -32,6 +32,8 @@ _MAGIC = (
     *(bytes([0x50 + n]) + b"\x2a\x4d\x18" for n in range(16)),
 )
 """Of a database; of Zstandard's frames, and of those that it skips."""
+_NOBODYS = os.stat_result((0,) * 10)
+"""Of a file that no process has open."""
 
 
 def open_log(path: str) -> int:
@@ -96,7 +98,9 @@ def stat_file(path: str) -> os.stat_result:
     try:
         return os.stat(path)
     except NotADirectoryError:
-        return stat_log(path)
+        if _within(path) is None:
+            raise
+        return _NOBODYS
 
 
 def written(path: str, fd: int) -> os.stat_result:

@@ -2,16 +2,20 @@
 
 By id where both have one, else by equal name and arguments (openzot's rule, which also holds for
 the agents that always write ids). The latest open request wins, since a log that replays its
-conversation after a reset repeats ids. A trigger never pairs.
+conversation after a reset repeats ids. A trigger never pairs. In a log that is a tree the links
+tell the order, so there a response may stand a few lines before its request.
 """
 
 from __future__ import annotations
 
 from typing import TypeVar
 
-from sessionlog.records import Activity
+from sessionlog.records import Activity, Record
 
 _K = TypeVar("_K")
+
+AHEAD = 64
+"""Lines that a record of a tree may stand before the one that it follows."""
 
 
 class Pairing:
@@ -21,13 +25,28 @@ class Pairing:
         self._open: dict[int, Activity] = {}
         self._by_id: dict[str, list[int]] = {}
         self._by_text: dict[tuple[str, str], list[int]] = {}
+        self._early: dict[str, tuple[int, int]] = {}
+        """Number and line of the last response with an id that nothing before it asked for."""
 
-    def request(self, n: int, activity: Activity) -> None:
-        """Message `n` asks for a call."""
+    def request(self, n: int, activity: Activity, record: Record | None = None) -> int | None:
+        """Message `n` asks for a call. Number of a response to it that stands before it, where
+        its `record` is of a tree; None: it waits for one."""
+        if record is not None and record.parent is not None and activity.id in self._early:
+            early, line = self._early.pop(activity.id)
+            if record.span.line - line <= AHEAD:
+                return early
         self._open[n] = activity
         if activity.id:
             self._by_id.setdefault(activity.id, []).append(n)
         self._by_text.setdefault(_text(activity), []).append(n)
+        return None
+
+    def early(self, n: int, activity: Activity, record: Record) -> bool:
+        """Message `n` is a response that nothing asked for yet: may that come?"""
+        if not activity.id or record.parent is None:
+            return False
+        self._early[activity.id] = n, record.span.line
+        return True
 
     def response(self, activity: Activity) -> int | None:
         """Number of the request that this answers, which is open no longer; None: an orphan."""

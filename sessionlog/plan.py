@@ -49,10 +49,14 @@ BACK = "taken back"
 
 _Held = tuple[int, Record, Message]
 """Number, record and message."""
+_Answer = tuple[int, int, int | None]
+"""Numbers of a result and of the request that it answers, byte offset where it belongs."""
 _NAMELESS = "a call with neither id nor name, which nothing can answer"
 _TWICE = "a record that stands there before"
 _HERE = -1
 """The place of a result that stands where it belongs."""
+_EARLY = -2
+"""That of one whose request may still come."""
 
 
 class _Planned:
@@ -191,6 +195,10 @@ class Mend:
     _inserts: dict[int, list[Insert]] = field(default_factory=dict)
     _moved: list[int] = field(default_factory=list)
     _orphans: list[OrphanResult] = field(default_factory=list)
+    _early: list[tuple[Sequence[Record], list[_Answer]]] = field(default_factory=list)
+    """Lines with results whose requests may still come."""
+    _unsure: dict[int, OrphanResult] = field(default_factory=dict)
+    """Those of them, by number, whose requests did not come yet."""
     _repeated: list[Damage] = field(default_factory=list)
     _again: int = 0
     """Messages of those."""
@@ -235,6 +243,7 @@ class Mend:
     def edits(self, dropped: Iterable[Damage]) -> Edits:
         """Everything that has to change, once the last unit is taken."""
         self._over()
+        self._settle_early()
         opened = [n for n in sorted(self._waiting) if self.mending and self._waiting[n].own]
         closed = [n for n in opened if self.answers(self._waiting[n].call)]
         nameless = [self._waiting[n] for n in opened if not self.answers(self._waiting[n].call)]
@@ -243,7 +252,7 @@ class Mend:
             call = self._waiting[n]
             self._tangle(call, call.call.call_id)
             self._insert(call.place, Insert(n, Fate.ADDED, call.span, call.call, call.at))
-        orphans = tuple(self._orphans) if self.mending else ()
+        orphans = tuple(sorted(self._orphans)) if self.mending else ()
         lost = tuple(damage for damage in dropped if not damage.mild)
         removed = {span.offset: span.length for span in self._removed}
         removed |= {damage.span.offset: damage.span.length for damage in lost}
@@ -274,7 +283,7 @@ class Mend:
         kinds = {_kind(record, message) for _, record, message in held}
         if "call" in kinds and not self._goes_on(kinds, answer):
             self._over()
-        results: list[tuple[int, int, int | None]] = []
+        results: list[_Answer] = []
         calls = 0
         for n, record, message in held:
             if message.activity is None:
@@ -283,9 +292,11 @@ class Mend:
                 self._asked(n, record, message, message.activity, calls)
                 calls += 1
             elif message.activity.kind == "response":
-                results.append((n, *self._home(n, message, message.activity)))
+                results.append((n, *self._home(n, record, message, message.activity)))
         leaving = {n for n, _, place in results if place != _HERE}
-        if leaving and self.mending:
+        if any(place == _EARLY for _, _, place in results):
+            self._early.append((unit, results))
+        elif leaving and self.mending:
             self._take_out(unit, results)
         self._reach([item for item in held if item[0] not in leaving], answer)
 
@@ -300,7 +311,10 @@ class Mend:
         self, n: int, record: Record, message: Message, activity: Activity, index: int
     ) -> None:
         """Await the result of a request."""
-        self._pairing.request(n, activity)
+        early = self._pairing.request(n, activity, None if message.sidechain else record)
+        if early is not None:
+            del self._unsure[early]
+            return
         call = OpenCall(n, activity.id, activity.name, activity.arguments)
         own = not message.sidechain and not message.unsent
         waiting = self._waiting[n] = _Call(call, record.span, own, index)
@@ -312,16 +326,23 @@ class Mend:
                 twin.twin = waiting.twin = True
             self._turn.ids[call.call_id] = self._turn.calls[n] = waiting
 
-    def _home(self, n: int, message: Message, activity: Activity) -> tuple[int, int | None]:
+    def _home(
+        self, n: int, record: Record, message: Message, activity: Activity
+    ) -> tuple[int, int | None]:
         """(number of the request that a result answers, byte offset where it belongs).
 
-        The offset is _HERE when it stands right, and None when it belongs nowhere.
+        The offset is _HERE when it stands right, _EARLY when that is not known yet, and None when
+        it belongs nowhere.
         """
         asked = self._pairing.response(activity)
         if asked is None:
             if message.sidechain:
                 return n, _HERE
-            self._orphans.append(OrphanResult(n, activity.id))
+            orphan = OrphanResult(n, activity.id)
+            if self._pairing.early(n, activity, record):
+                self._unsure[n] = orphan
+                return n, _EARLY
+            self._orphans.append(orphan)
             return n, None
         call = self._waiting.pop(asked)
         in_turn = self._turn is not None and asked in self._turn.calls
@@ -333,9 +354,19 @@ class Mend:
         self._moved.append(n)
         return asked, call.place
 
-    def _take_out(
-        self, unit: Sequence[Record], results: Sequence[tuple[int, int, int | None]]
-    ) -> None:
+    def _settle_early(self) -> None:
+        """Results that stand before their requests stay: the links tell their order."""
+        for unit, results in self._early:
+            lost = {n for n, _, place in results if place == _EARLY and n in self._unsure}
+            self._orphans += (self._unsure[n] for n in sorted(lost))
+            settled = [
+                (n, asked, None if n in lost else _HERE if place == _EARLY else place)
+                for n, asked, place in results
+            ]
+            if self.mending and any(place != _HERE for _, _, place in settled):
+                self._take_out(unit, settled)
+
+    def _take_out(self, unit: Sequence[Record], results: Sequence[_Answer]) -> None:
         """Leave the line out; put back what may stay of it, and late results where they belong."""
         span, rest = unit[0].span, len(unit) > len(results)
         self._removed.append(span)

@@ -148,8 +148,9 @@ def _put(fd: int, data: memoryview, at: int) -> None:
 def _date(fd: int, file: str) -> None:
     """The lines are as old as what they were made from."""
     with contextlib.suppress(OSError, NotImplementedError):
-        times = [os.stat(name) for name in (file, f"{file}-wal") if os.path.exists(name)]
-        latest = max(found.st_mtime_ns for found in times)
+        latest = os.stat(file).st_mtime_ns
+        with contextlib.suppress(OSError):
+            latest = max(latest, os.stat(f"{file}-wal").st_mtime_ns)
         os.utime(fd, ns=(latest, latest))
 
 

@@ -264,7 +264,7 @@ def _history(
                 back.add(n)
         elif isinstance(payload, Reset) and i not in left:
             context.reset(payload, record, i)
-    pairs = _pairs((n, m) for n, (_, m) in enumerate(held, 1) if n - 1 not in same)
+    pairs = _pairs((n, *one) for n, one in enumerate(held, 1) if n - 1 not in same)
     inside = {item for item in context.items if isinstance(item, int)}
     history = tuple(
         Numbered(i + 1, record, message, i in inside, pairs.get(i + 1), i in back, i in same)
@@ -273,20 +273,24 @@ def _history(
     return history, tuple(held[i][1] if isinstance(i, int) else i for i in context.items)
 
 
-def _pairs(messages: Iterable[tuple[int, Message]]) -> dict[int, int]:
+def _pairs(messages: Iterable[tuple[int, Record, Message]]) -> dict[int, int]:
     """Which request and response of numbered messages belong together, by number, both ways."""
     pairing = Pairing()
     pairs: dict[int, int] = {}
-    for n, message in messages:
+    for n, record, message in messages:
         activity = message.activity
         if activity is None:
             continue
         if activity.kind == "request":
-            pairing.request(n, activity)
+            early = pairing.request(n, activity, record)
+            if early is not None:
+                pairs[early], pairs[n] = n, early
         elif activity.kind == "response":
             request = pairing.response(activity)
             if request is not None:
                 pairs[request], pairs[n] = n, request
+            elif not message.sidechain:
+                pairing.early(n, activity, record)
     return pairs
 
 

@@ -124,6 +124,9 @@ def _carried_out(handed: Handed, as_json: bool) -> Outcome:
     order = handed.order
     what = visible(shlex.join(mask(word) for word in order.argv))
     print(f"{what}\n  in {visible(order.cwd)}, log {visible(order.log)}", file=sys.stderr)
+    if order.before:
+        first = visible(shlex.join(mask(word) for word in order.before))
+        print(f"  first: {first}", file=sys.stderr)
     if order.screen:
         return lend(order, order.agent)
     print(f"  ctrl+c or `sessionlog stop {order.session}` stops it", file=sys.stderr, flush=True)
@@ -202,10 +205,8 @@ def _told(handed: Handed, outcome: Outcome, as_json: bool) -> int:
         say([shown.json_line(_answer(handed.resume) | how)])
     else:
         print(ended.said(order.agent, outcome), file=sys.stderr)
-        for line in ended.last_words(outcome):
+        for line in ended.last_words(outcome) or filter(None, [nothing]):
             print(f"  {line}", file=sys.stderr)
-        if nothing:
-            print(f"  {nothing}", file=sys.stderr)
     if outcome.stopped == "person":
         return INTERRUPTED
     return DONE if outcome.code == 0 and not outcome.stopped and not nothing else FOUND

@@ -18,7 +18,7 @@ from sessionlog import codec, splice
 from sessionlog.errors import NotPossible
 from sessionlog.formats.base import Birth, Fate, Part, text_of
 from sessionlog.formats.ids import uuid_at
-from sessionlog.formats.links import Links, in_order
+from sessionlog.formats.links import Links
 from sessionlog.records import OpenCall
 
 _VERSION = re.compile(r"agentsession/(\d+)\.(\d+)")
@@ -51,7 +51,7 @@ class AgentSessionActor:
         """
         links = Links("id", "parent", link_of, lambda digest: digest.hex()[:8])
         headed = False
-        for part in in_order(parts, link_of):
+        for part in links.in_order(parts):
             if part.fate is Fate.KEPT and not headed and (header := _header_of(part.data)):
                 headed = True
                 yield _header(part.data, header, birth)

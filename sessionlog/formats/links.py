@@ -16,13 +16,13 @@ from __future__ import annotations
 import hashlib
 import re
 from collections import Counter, deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator
 from typing import NamedTuple
 
 from sessionlog import codec, splice
-from sessionlog.branch import AHEAD
 from sessionlog.formats.base import Fate, Part
 from sessionlog.framing import Line
+from sessionlog.pairing import AHEAD
 
 Link = Callable[[bytes], tuple[str, str] | None]
 """As `Tree.link`."""
@@ -54,6 +54,22 @@ class Links:
         self._made = 0
         self.last = ""
         """Id of the last record; "" before the first."""
+
+    def in_order(self, parts: Iterable[Part]) -> Iterator[Part]:
+        """The parts, one record a line, each behind the one that it follows where that is among
+        the next lines; what was added or moved behind a record stays behind it."""
+        order = _Order(self._seen)
+        window: deque[_Group] = deque()
+        for part in (one for glued in parts for one in whole(glued)):
+            if part.fate in (Fate.ADDED, Fate.MOVED) and window:
+                window[-1].parts.append(part)
+                continue
+            window.append(_Group([part], *(self._link(part.data) or ("", ""))))
+            order.expect(window[-1])
+            if len(window) > AHEAD:
+                yield from order.take(window.popleft())
+        for group in window:
+            yield from order.take(group)
 
     def take(self, part: Part) -> bytes | None:
         """The line of a part; None when it was left out."""
@@ -112,24 +128,6 @@ class Links:
         self._waiting.clear()
 
 
-def in_order(parts: Iterable[Part], link: Link) -> Iterator[Part]:
-    """The parts, one record a line, each behind the one that it follows where that is among the
-    next lines; what was added or moved behind a record stays behind it."""
-    order = _Order()
-    window: deque[_Group] = deque()
-    for part in (one for glued in parts for one in whole(glued)):
-        if part.fate in (Fate.ADDED, Fate.MOVED) and window:
-            window[-1].parts.append(part)
-            continue
-        found = link(part.data) if part.fate is Fate.KEPT else None
-        window.append(_Group([part], *(found or ("", ""))))
-        order.expect(window[-1])
-        if len(window) > AHEAD:
-            yield from order.take(window.popleft())
-    for group in window:
-        yield from order.take(group)
-
-
 class _Group(NamedTuple):
     """A record, and what goes with it."""
 
@@ -141,7 +139,9 @@ class _Group(NamedTuple):
 class _Order:
     """Holds records back until the one that they follow was there."""
 
-    def __init__(self) -> None:
+    def __init__(self, seen: Container[int]) -> None:
+        """`seen`: hashes of the ids that were there."""
+        self._seen = seen
         self._coming: Counter[str] = Counter()
         self._held: dict[str, list[_Group]] = {}
         """By the id that they wait for."""
@@ -155,14 +155,13 @@ class _Order:
 
     def take(self, group: _Group) -> Iterator[Part]:
         """The next record: its parts, and of those that waited for it, or nothing yet."""
-        id, parent = group.id, group.parent
-        if id:
-            self._coming[id] -= 1
-            if not self._coming[id]:
-                del self._coming[id]
-        if parent in self._coming or (parent in self._waits and _end(parent, self._waits) != id):
-            self._held.setdefault(parent, []).append(group)
-            self._waits |= {id: parent} if id else {}
+        if group.id:
+            self._coming[group.id] -= 1
+            if not self._coming[group.id]:
+                del self._coming[group.id]
+        if group.id and self._is_early(group):
+            self._held.setdefault(group.parent, []).append(group)
+            self._waits[group.id] = group.parent
             return
         todo = [group]
         while todo:
@@ -170,6 +169,14 @@ class _Order:
             yield from group.parts
             self._waits.pop(group.id, None)
             todo += reversed(self._held.pop(group.id, []))
+
+    def _is_early(self, group: _Group) -> bool:
+        parent = group.parent
+        if hash(parent) in self._seen:
+            return False
+        return parent in self._coming or (
+            parent in self._waits and _end(parent, self._waits) != group.id
+        )
 
 
 def whole(part: Part) -> Iterator[Part]:

@@ -214,7 +214,9 @@ def _about(info: Mapping[str, Any]) -> dict[str, Any]:
 
 def _is_dropped(info: Mapping[str, Any], parts: list[Any]) -> bool:
     """An answer with an error is never sent again; one that a person interrupted is, for what it
-    holds besides reasoning."""
+    holds besides reasoning. What is left of a message of which nothing is known is not, either."""
+    if text_of(info.get("role")) not in ("user", "assistant"):
+        return True
     error = dict_of(info.get("error"))
     quiet = ("step-start", "reasoning")
     held = any(dict_of(part).get("type") not in quiet for part in parts)

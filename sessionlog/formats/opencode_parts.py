@@ -85,7 +85,7 @@ def _text(part: Part, whole: Whole) -> Iterator[Record]:
     """A text of a person is a prompt, unless the client put it there or keeps it from the model."""
     text = text_of(part.get("text"))
     ignored = part.get("ignored") is True and whole.role == "user"
-    own = part.get("synthetic") is True or ignored
+    own = part.get("synthetic") is True or ignored or whole.role != "user"
     type = "assistant" if whole.role == "assistant" else "system" if own else "user"
     yield _said(type, text, part, whole, unsent=ignored)
 

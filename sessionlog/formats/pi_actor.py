@@ -18,7 +18,7 @@ from typing import Any
 from sessionlog import codec, splice
 from sessionlog.formats.base import Birth, Fate, Part, Said, dict_of, list_of, text_of
 from sessionlog.formats.ids import uuid_at
-from sessionlog.formats.links import Links, in_order
+from sessionlog.formats.links import Links
 from sessionlog.formats.pi_entries import link_of
 from sessionlog.paths import agent_folders
 from sessionlog.records import OpenCall, moment
@@ -70,7 +70,7 @@ class PiActor:
         links = Links("id", "parentId", link_of, lambda digest: digest.hex()[:8])
         places = _Places()
         linked = True
-        for first, part in _headed(parts, birth):
+        for first, part in _headed(parts, birth, links):
             if first:
                 linked = _version(part.data) > 1
                 places.count(part.fate)
@@ -119,10 +119,10 @@ class PiActor:
 # -- the head ----------------------------------------------------------------------------------
 
 
-def _headed(parts: Iterable[Part], birth: Birth) -> Iterator[tuple[bool, Part]]:
+def _headed(parts: Iterable[Part], birth: Birth, links: Links) -> Iterator[tuple[bool, Part]]:
     """Every part with a record a line, the header first and told apart. The client takes no log
     whose first line is none: where it is lost, a new one is made."""
-    rest = in_order(parts, link_of)
+    rest = links.in_order(parts)
     before: list[Part] = []
     for part in rest:
         if part.fate is Fate.KEPT and _is_header(part.data):

@@ -18,7 +18,7 @@ from typing import Any
 from sessionlog import codec, splice
 from sessionlog.formats.base import Birth, Fate, Part, Said, list_of, text_of
 from sessionlog.formats.ids import digest_of, uuid_of
-from sessionlog.formats.links import Links, in_order
+from sessionlog.formats.links import Links
 from sessionlog.formats.qwen_links import link_of
 from sessionlog.formats.qwen_parts import runs_of
 from sessionlog.paths import dashed, qwen_folder
@@ -79,7 +79,7 @@ class QwenActor:
         would lead nowhere. O(bytes)."""
         links = Links("uuid", "parentUuid", link_of, uuid_of)
         last = b"{}"
-        for part in in_order(parts, link_of):
+        for part in links.in_order(parts):
             line = links.take(part)
             if line is None:
                 continue

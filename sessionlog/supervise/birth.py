@@ -135,11 +135,11 @@ def _run_first(
         how = f"ended with exit code {code}" if code > 0 else f"was ended by signal {-code}"
         _not_started(order, how, code if code > 0 else 128 - code)
     if order.log and not has_log(order.log):
-        _not_started(order, f"ended well, but brought nothing: {order.log} is not there", 1)
+        _not_started(order, "ended well, but brought nothing", 1, f": {order.log} is not there")
 
 
-def _not_started(order: Order, why: str, code: int) -> NoReturn:
-    words = f"{order.before[0]}: {why}, so {order.argv[0]} was not started\n"
+def _not_started(order: Order, why: str, code: int, more: str = "") -> NoReturn:
+    words = f"{order.before[0]}: {why}, so {order.argv[0]} was not started{more}\n"
     os.write(2, words.encode(errors="surrogateescape"))
     os._exit(code)
 

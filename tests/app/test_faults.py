@@ -161,7 +161,7 @@ async def test_a_sheet_is_left_while_a_thread_of_its_writes(
     tmp_path: Path, programs: Callable[[str], None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     programs("zot")
-    async with opened(left_open(tmp_path).parent) as (pilot, browser):
+    async with opened(left_open(tmp_path).parent) as (pilot, _):
         await sheet(pilot)
         monkeypatch.setattr(Native, "actor", Stuck())
         try:

@@ -12,6 +12,8 @@ from screens import SIZES, opened, shown, until
 from sheets import planned, programs, sheet
 
 from sessionlog.reader import load
+from tui.commands import HANDOVER
+from tui.widgets.key_line import KeyLine
 
 pytestmark = pytest.mark.anyio
 
@@ -94,8 +96,45 @@ async def test_what_runs_first_is_seen_before_enter(
         await until(pilot, lambda: "as plain messages" in shown(pilot))
         await planned(pilot)
         page = shown(pilot)
-        print(page)
-        assert re.search(r"first +opencode import /s/sessionlog/opencode/ses_", page)
+        assert re.search(r"first +opencode import", page)
+        assert re.search(r"\w\.json", page.partition("first ")[2].partition("argv ")[0])
         assert re.search(r"argv +(0 )?opencode", page)
         assert re.search(r"cwd .*\S", page)
-        assert re.search(r"log .*\.json", page)
+        assert re.search(r" log +\S", page)
+        assert "W log only" in page
+
+
+async def test_where_the_import_brought_nothing_that_is_said_and_no_row_is_made_up(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("HOME", "XDG_STATE_HOME", "XDG_DATA_HOME"):
+        monkeypatch.setenv(name, str(tmp_path / "home"))
+    programs(tmp_path, monkeypatch)("opencode")  # it does nothing, and ends well
+    path = build.log(tmp_path / "logs" / "talk.jsonl", [
+        build.codex_meta(cwd=str(tmp_path)), build.codex_said("user", "Begin."),
+    ])  # fmt: skip
+    async with opened(path.parent, size=(200, 50)) as (pilot, browser):
+        await sheet(pilot)
+        await pilot.press("a", "g", "enter")
+        await until(pilot, lambda: "as plain messages" in shown(pilot))
+        await planned(pilot)
+        await pilot.press("o")
+        await planned(pilot)
+        await until(pilot, lambda: "headless" in shown(pilot))
+        await pilot.press("enter")
+        said = "opencode: ended well, but brought nothing, so opencode was not started"
+        await until(pilot, lambda: said in shown(pilot))
+        assert "holds no session" not in shown(pilot)
+        assert {Path(entry.path).suffix for entry in browser.entries} == {".jsonl", ".json"}
+        assert len(browser.entries) == 2
+
+
+def test_the_keys_of_the_sheet_fit_a_narrow_terminal() -> None:
+    keys_shown = KeyLine(lambda id: "", id="keys")
+    keys_shown.tell(HANDOVER)
+    for out, first in (("accept", "enter go"), ("go", "! accept damage")):
+        keys_shown._out = frozenset({out})
+        [line] = keys_shown.lines(80, 1)
+        text = "".join(piece for piece, _ in line.left)
+        assert text.startswith(f" {first}  ")
+        assert "W log only  d diff" in text

@@ -18,7 +18,8 @@ from sessionlog.listing import glance, list_sessions
 from sessionlog.reader import load
 from sessionlog.repairs import repair
 from sessionlog.session import Session
-from sessionlog.stores.zstd import lines_of
+from sessionlog.stores import zstd
+from sessionlog.stores.zstd import is_packed, lines_of
 
 PARENT = "01a22748-f798-7db0-b19d-000000000001"
 CHILD = "01a22748-f798-7db0-b19d-000000000002"
@@ -231,6 +232,42 @@ def test_a_file_that_unpacks_without_end_is_refused(tmp_path: Path) -> None:
     with pytest.raises(Unreadable, match="unpacks to more than 64 MB"):
         list(lines_of(str(path)))
     assert "unpacks to more" in (glance(str(path)).reason or "")
+
+
+SKIPPED = b"\x50\x2a\x4d\x18\x04\0\0\0size"
+
+
+def test_frames_that_hold_no_text_are_passed_over(tmp_path: Path) -> None:
+    pack = zstandard.ZstdCompressor().compress
+    path = tmp_path / "a.jsonl.zst"
+    path.write_bytes(b"".join(SKIPPED + pack(data) for data in build.codex_healthy()) + SKIPPED)
+    assert (len(load(path).history), glance(str(path)).title) == (4, "Fix it")
+    path.write_bytes(SKIPPED[:4] + (9000).to_bytes(4, "little") + bytes(9000) + pack(b""))
+    assert is_packed(path.read_bytes()[:4096])
+    assert not is_packed(SKIPPED + b"{}{}{}")
+
+
+def test_what_nothing_can_be_read_of_says_why(tmp_path: Path) -> None:
+    path = packed(tmp_path / "a.jsonl.zst", b"".join(build.codex_healthy()))
+    data = path.read_bytes()
+    words = zstandard.train_dictionary(1024, [b"some words %d " % n * 9 for n in range(900)])
+    using = zstandard.ZstdCompressor(dict_data=words).compress(b"some words")
+    for broken, why in ((data[:-20], "it is cut"), (using, "a dictionary, which is not in it")):
+        path.write_bytes(broken)
+        with pytest.raises(Unreadable, match=why):
+            load(path)
+        assert why in (glance(str(path)).reason or "")
+
+
+def test_padding_does_not_raise_how_much_is_unpacked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(zstd, "_MOST", 1 << 20)
+    path = packed(tmp_path / "bomb.jsonl.zst", b"0\n" * (1 << 20))
+    with path.open("ab") as file:
+        file.write(b"\x50\x2a\x4d\x18\0\0\x10\0" + bytes(1 << 20))
+    with pytest.raises(Unreadable, match="unpacks to more than 1 MB"):
+        load(path)
 
 
 def test_the_plain_log_wins(tmp_path: Path) -> None:

@@ -33,6 +33,7 @@ from sessionlog.listing import glance
 from sessionlog.reader import load
 from sessionlog.records import Tokens, shown_type
 from sessionlog.session import Session
+from sessionlog.stores.gemini_fold import bare, fold, marked
 from sessionlog.usage import Meter
 
 CASES = os.environ.get("SESSIONLOG_CASES", "")
@@ -109,8 +110,18 @@ def test_a_note_of_the_client_ends_the_turn(
 
 def test_a_session_in_which_nothing_was_asked_is_none_that_failed(tmp_path: Path) -> None:
     read = session(tmp_path, *start())
-    assert (read.status, read.ok, read.ending.text) == ("complete", None, "nothing was asked")
+    assert (read.status, read.ok, read.ending.text) == ("unfinished", None, "nothing was asked")
     assert (read.users, read.assistants) == (0, 0)
+
+
+def test_a_log_that_is_torn_before_its_first_message_is_no_whole_one(tmp_path: Path) -> None:
+    torn = line(user("u1", "Fix it"))[:40]
+    assert session(tmp_path, head(), tail=torn).status == "truncated"
+    whole = document([user("u1", "Fix it")])
+    for end in (whole.index(b"[") + 1, whole.index(b"[") + 30):
+        read = session(tmp_path, whole[:end], name="a.json")
+        assert (read.status, read.ending.text) == ("truncated", "nothing was asked")
+        assert glance(str(tmp_path / "a.json")).status == "truncated"
 
 
 def test_a_text_that_was_written_anew_stands_in_the_place_of_the_first(tmp_path: Path) -> None:
@@ -298,8 +309,45 @@ def test_a_subagents_log_is_found_from_the_call_and_never_outside(tmp_path: Path
 
 def test_what_a_log_says_of_its_own_marks_is_not_believed(tmp_path: Path) -> None:
     lie = {"$told": {"said": True, "calls": ["c1"]}}
-    read = session(tmp_path, *start(), line(model("m1", "Heard.", call("c1"), **lie)))
-    assert said(read) == ["Heard.", "c1", "ok"]
+    heard = line(model("m1", "Heard.", call("c1"), **lie))
+    for spelled in (heard, heard.replace(b"$told", b"\\u0024told"), heard[:-1] * 2):
+        read = session(tmp_path, *start(), spelled.rstrip(b"\n") + b"\n")
+        assert said(read) == ["Heard.", "c1", "ok"]
+
+
+def test_a_line_without_its_marks_is_what_the_client_wrote() -> None:
+    data = b' { "id" : "m", "n":1.0 , "x":[ ] } '
+    assert bare(marked(data, {"said": True})) == data
+    assert bare(marked(b"{}", {})) == b"{}"
+    assert bare(b'{"$told":1, "a":2 ,"$told":3}') == b'{ "a":2}'
+    assert bare(b'{"$told":1 , "$told":3 }') == b"{ }"
+
+
+def test_marks_of_many_names_on_one_line_are_taken_off_in_one_go() -> None:
+    bare(b"{" + b'"$told":1,' * 100_000 + b'"id":"m"}')
+
+
+def test_many_objects_on_one_line_are_marked_in_one_go() -> None:
+    one = line(model("m1", "Heard."))[:-1]
+    (told,) = fold([one * 3000 + b" " * 1_000_000])
+    assert told.count(b'"$told":{"said":true}') == 2999
+    assert len(told) == len(one) * 3000 + 1_000_000 + 2999 * len(b'"$told":{"said":true},')
+
+
+def test_a_line_that_goes_back_does_not_grow_with_the_ids_that_it_names(tmp_path: Path) -> None:
+    id = "k" * 100_000
+    back = [line(user("u", "Otherwise")), line({"$rewindTo": "u"})] * 50
+    told = fold([line(model(id, "Yes."))[:-1], *(data[:-1] for data in back)])
+    assert sum(map(len, told)) < 150_000
+    read = session(tmp_path, head(), line(model(id, "Yes.")), *back)
+    assert said(read) == ["Yes."]
+
+
+def test_many_lines_that_go_back_cost_no_more_than_what_they_take_out(tmp_path: Path) -> None:
+    far = [line(model(f"m{n}", "x")) for n in range(4000)]
+    back = [line(model("z", "y")), line({"$rewindTo": "z"})] * 4000
+    read = session(tmp_path, head(), *far, *back)
+    assert len(said(read)) == 4000
 
 
 ODD: list[Any] = [

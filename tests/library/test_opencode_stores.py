@@ -279,8 +279,9 @@ def test_a_row_follows_its_session(tmp_path: Path) -> None:
 
 
 def test_a_session_in_the_middle_of_something_is_read_whole(tmp_path: Path) -> None:
-    before = [user(0, "Before"), answer(0, "Yes.", id="msg_0")]
-    oc.database(tmp_path / "opencode.db", [*before, *killed()])
+    open_call = answer(4, tool(401, "running"), finish=None)
+    messages = [user(1, "Before"), answer(2, "Yes."), user(3, "Fix it"), open_call]
+    oc.database(tmp_path / "opencode.db", messages)
     assert DB.glimpse(str(tmp_path / "opencode.db"), oc.SESSION) is None
     assert glance(str(tmp_path / "opencode.db" / oc.SESSION)).stop == "in bash: ls"
 

@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import os
+import signal
+import subprocess
+import sys
 from collections.abc import Sequence
+from pathlib import Path
 
 import pytest
 
+from sessionlog.children import Children
+from sessionlog.crew import in_order
 from sessionlog.spread import spread
 
 ITEMS = [str(number) for number in range(101)]
@@ -32,3 +38,46 @@ def test_the_work_of_a_child_that_dies_is_done_after_all() -> None:
 
 def test_a_few_items_are_not_worth_a_process() -> None:
     assert set(spread(ITEMS, lambda part: [os.getpid()] * len(part))) == {os.getpid()}
+
+
+PARENT = """
+import os, signal, sys, time
+from sessionlog.children import Children
+
+with Children() as children:
+    for work in (lambda pipe: pipe.write(bytes(1 << 20)), lambda pipe: time.sleep(600)):
+        children.start(work)
+    sys.stdout.write("started")
+    sys.stdout.flush()
+    signal.pause()
+"""
+"""One child waits for its pipe to be read, the other is at work."""
+
+
+def test_children_end_when_their_parent_is_killed() -> None:
+    with subprocess.Popen(
+        [sys.executable, "-c", PARENT], stdout=subprocess.PIPE, cwd=Path(__file__).parents[2]
+    ) as parent:
+        assert parent.stdout
+        assert parent.stdout.read(7) == b"started"
+        parent.send_signal(signal.SIGKILL)
+        assert parent.stdout.read() == b""  # the children have that pipe, too
+
+
+def test_children_end_with_a_job_that_breaks_off() -> None:
+    reader, writer = os.pipe()
+
+    def job() -> None:
+        with Children() as children:
+            children.start(lambda pipe: signal.pause())
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        job()
+    os.close(writer)
+    assert os.read(reader, 1) == b""  # no child holds it
+    os.close(reader)
+
+
+def test_tasks_come_in_their_order_from_several_processes() -> None:
+    assert list(in_order(ITEMS, lambda item: [item], 3)) == [[item] for item in ITEMS]

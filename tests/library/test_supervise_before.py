@@ -83,8 +83,8 @@ def test_where_it_ends_well_and_brings_no_log_the_other_is_not_started(
     outcome = ended(begin(forgets, python(SAYS, "two")))
     assert outcome.code == 1
     assert outcome.tail.decode() == (
-        f"{sys.executable}: ended well, but brought nothing: {log} is not there, "
-        f"so {sys.executable} was not started\n"
+        f"{sys.executable}: ended well, but brought nothing, so {sys.executable} was not started: "
+        f"{log} is not there\n"
     )
 
 
