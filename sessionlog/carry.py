@@ -21,8 +21,8 @@ from sessionlog.formats.native import Native
 from sessionlog.formats.native_actor import NativeActor
 from sessionlog.formats.native_encode import encode, stamp
 from sessionlog.framing import split
+from sessionlog.mend import Mend
 from sessionlog.plain import Plain
-from sessionlog.plan import Mend
 from sessionlog.records import NOTHING, Message, Meta, Origin, Record, Span, moment
 from sessionlog.repeats import units
 from sessionlog.session import Session

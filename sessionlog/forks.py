@@ -16,7 +16,8 @@ from pathlib import Path
 
 from sessionlog import newlog, survey
 from sessionlog.errors import NotPossible
-from sessionlog.plan import Fork, Mend
+from sessionlog.mend import Mend
+from sessionlog.plan import Fork
 from sessionlog.reader import refusal
 from sessionlog.session import Session
 

@@ -14,7 +14,8 @@ from pathlib import Path
 
 from sessionlog import newlog, survey
 from sessionlog.errors import LogInUse
-from sessionlog.plan import Mend, Repair
+from sessionlog.mend import Mend
+from sessionlog.plan import Repair
 from sessionlog.reader import refusal
 from sessionlog.session import Session
 

@@ -29,8 +29,8 @@ from sessionlog.note import note_for
 from sessionlog.paths import agent_folders, name_too_long, native_folder, real, runs_folder
 from sessionlog.plain import Plain, plain
 from sessionlog.plan import Fork, Repair
-from sessionlog.repairs import plan_repair
 from sessionlog.records import moment
+from sessionlog.repairs import plan_repair
 from sessionlog.session import Session
 from sessionlog.stale import FileNow, Staleness, note_of
 from sessionlog.supervise.beside import journal
@@ -73,6 +73,9 @@ class Behind(NamedTuple):
         return f"1 to {self.before:,} stay in the log; not sent since the reset"
 
 
+_ALL_GOES = Behind()
+
+
 @dataclass(frozen=True, slots=True)
 class Resume:
     """A handing over that was thought through."""
@@ -100,7 +103,7 @@ class Resume:
     """How the agent gets the session."""
     plain: Plain | None = None
     """Way.PLAIN: the messages that it gets."""
-    behind: Behind = Behind()
+    behind: Behind = _ALL_GOES
     """Where it is carried: what stays in its own logs."""
     told: bool = False
     """Is the note the last user message of the new log?"""
@@ -179,7 +182,7 @@ def plan_resume(
     part = at if at != len(session.history) else None
     other = _other(session) if messages else ""
     note = prompt or note_for(session, plan, now, at=part, files=files, other=other)
-    behind = _behind(session, at) if way is not Way.LOG else Behind()
+    behind = _behind(session, at) if way is not Way.LOG else _ALL_GOES
     run = new_run(now.timestamp())
     values = {"log": log, "id": id, "workdir": there, "prompt": note}
     argv = agents.fill(chosen, values | files_of(chosen, screen, run, environ), screen)

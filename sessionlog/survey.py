@@ -14,12 +14,13 @@ from functools import partial
 
 from sessionlog import rewinds
 from sessionlog.branch import Stretch, turns_of, within
+from sessionlog.edits import Edits
 from sessionlog.errors import NotPossible
 from sessionlog.formats.base import Actor, Format, ReadOnly
 from sessionlog.formats.table import named
 from sessionlog.framing import Line
 from sessionlog.logfile import open_log
-from sessionlog.plan import Edits, Mend
+from sessionlog.mend import Mend
 from sessionlog.reader import living
 from sessionlog.records import Damage, Message, Record, Span
 from sessionlog.repeats import Repeats, again, units

@@ -43,7 +43,7 @@ FLOORS = [
     "formats.claude_compose formats.claude_links formats.claude_turns formats.claude_usage "
     "formats.codex_exec formats.codex_head formats.codex_items formats.links "
     "formats.native_actor formats.pi_entries formats.pi_usage formats.qwen_life "
-    "formats.qwen_parts formats.qwen_subagents formats.qwen_usage formats.swe_agent needle plan recorder session stats supervise.handle "
+    "formats.qwen_parts formats.qwen_subagents formats.qwen_usage formats.swe_agent mend needle plan recorder session stats supervise.handle "
     "why.calls why.work window",
     "dialects.answers formats.agent_session_actor formats.claude_actor formats.mini_swe "
     "formats.pi_actor formats.qwen_events note recording repository rewinds touched ways why.judge",

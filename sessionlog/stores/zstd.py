@@ -24,8 +24,8 @@ _HEAD = 4096
 _MOST = 1 << 30
 _TIMES, _FREE = 200, 64 << 20
 """A log packs to a tenth or a fiftieth; small ones that repeat themselves, better."""
-_LONGEST = 256 << 20
-"""Bytes of a line, where lines are asked for."""
+_LONGEST = 128 << 20
+"""Bytes of a line: whoever reads it holds it."""
 _IN = 512
 """Bytes that are unpacked at once: they give 16 MB at the most."""
 _BLOCK = 1 << 16
@@ -69,16 +69,11 @@ def mark_of(path: str) -> Mark:
 
 def lines_of(path: str) -> Generator[bytes, None, None]:
     """The lines of a log, packed or not, without LF; `Unended` the one behind the last LF. Raises
-    Unreadable, also for one that is too long to be held."""
+    Unreadable."""
     buffer = LineBuffer()
-    held = 0
     for block in _text_of(path):
         for line in buffer.feed(block):
             yield line.data
-        end = block.rfind(b"\n")
-        held = len(block) - end - 1 if end >= 0 else held + len(block)
-        if held > _LONGEST:
-            raise Unreadable(f"{path}: a line of more than {_LONGEST >> 20} MB; not a log")
     rest = buffer.rest()
     if rest is not None:
         yield Unended(rest.data)
@@ -123,7 +118,7 @@ def _unpacked(path: str, fd: int) -> Iterator[bytes]:
     most = min(_MOST, max(_FREE, _TIMES * os.fstat(fd).st_size))
     unpacker = zstandard.ZstdDecompressor()
     frame = unpacker.decompressobj()
-    done, last = 0, b"\n"
+    done, line, last = 0, 0, b"\n"
     try:
         for block in _blocks(fd, _IN):
             while block:
@@ -135,6 +130,10 @@ def _unpacked(path: str, fd: int) -> Iterator[bytes]:
                 done += len(text)
                 if done > most:
                     raise Unreadable(f"{path}: unpacks to more than {most >> 20:,} MB; not a log")
+                end = text.rfind(b"\n")
+                line = line + len(text) if end < 0 else len(text) - end - 1
+                if line > _LONGEST:
+                    raise Unreadable(f"{path}: a line of more than {_LONGEST >> 20} MB; not a log")
                 if text:
                     last = text[-1:]
                     yield text

@@ -18,7 +18,7 @@ from sessionlog.branch import turns_of
 from sessionlog.forks import fork, plan_fork
 from sessionlog.formats.claude import Claude
 from sessionlog.marks import Marks
-from sessionlog.plan import Mend
+from sessionlog.mend import Mend
 from sessionlog.reader import load
 from sessionlog.records import shown_type
 from sessionlog.repairs import plan_repair, repair

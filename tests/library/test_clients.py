@@ -9,6 +9,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
+from itertools import pairwise
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
@@ -69,7 +70,7 @@ class Place:
     @contextmanager
     def runs(
         self, script: str, *, cwd: Path | None = None, home: Path | None = None,
-        node: Path | None = None, title: str = "", does: str = WAITS,
+        node: Path | None = None, title: str = "", does: str = WAITS, **environ: str,
     ) -> Iterator[int]:  # fmt: skip
         """A process whose runtime runs that script, until the block ends."""
         program = self.node.parent / script
@@ -77,7 +78,7 @@ class Place:
         program.write_text(does)
         with subprocess.Popen(
             [title or "node", str(program)], executable=node or self.node, cwd=cwd or self.work,
-            env={"HOME": str(home or self.home), "PATH": os.environ["PATH"]},
+            env={"HOME": str(home or self.home), "PATH": os.environ["PATH"], **environ},
             stdin=subprocess.PIPE, stdout=subprocess.PIPE,
         ) as process:  # fmt: skip
             assert process.stdout is not None
@@ -142,7 +143,7 @@ def test_a_client_that_works_in_the_folder_goes_on_with_its_log(place: Place, ag
 @pytest.mark.parametrize("agent", AGENTS)
 def test_a_client_is_known_by_its_name_on_path_and_by_its_title(place: Place, agent: str) -> None:
     for more in ({"script": f"bin/{agent}"}, {"script": "x.js", "title": agent}):
-        with place.runs(**more):
+        with place.runs(**cast(Any, more)):
             assert lives(place.log(agent)) == [True]
 
 
@@ -167,11 +168,23 @@ def test_other_processes_are_no_evidence(place: Place, agent: str, tmp_path: Pat
             assert lives(place.log(agent)) == [False], more
 
 
+def test_one_folder_for_all_sessions_is_told_apart_by_the_working_directory(
+    place: Place, tmp_path: Path
+) -> None:
+    every, other = tmp_path / "every", tmp_path / "other"
+    other.mkdir()
+    for cwd, is_its in ((place.work, True), (other, False)):
+        with place.runs("bin/pi", cwd=cwd, PI_CODING_AGENT_SESSION_DIR=str(every)):
+            _, lines = LOGS["pi"](str(place.work), False)
+            assert lives(build.log(every / build.PI_FILE, lines)) == [is_its]
+
+
 def test_what_changed_last_before_the_client_began_is_not_its(place: Place) -> None:
     with place.runs(PACKAGES["pi"]):
         log = place.log("pi")
-        (form, seen) = (named("pi"), log.stat())
+        form, seen = named("pi"), log.stat()
         assert form is not None
+        log.unlink()  # nothing there was written to later
         for back, is_its in ((0, True), (3600 * 10**9, False)):
             time = seen.st_mtime_ns - back
             stat = cast(os.stat_result, SimpleNamespace(st_mtime_ns=time, st_ctime_ns=time))
@@ -182,11 +195,11 @@ def test_what_changed_last_before_the_client_began_is_not_its(place: Place) -> N
 def test_as_many_logs_as_clients_have_a_writer_those_that_changed_last(place: Place) -> None:
     with place.runs(PACKAGES["pi"]):
         logs = [place.log("pi", name) for name in "abc"]
-        for before, after in zip(logs, logs[1:], strict=False):
+        for before, after in pairwise(logs):
             later(after, before)
         assert lives(*logs) == [False, False, True]
         with place.runs("bin/pi"):
-            for before, after in zip([logs[-1], *logs], logs, strict=False):
+            for before, after in pairwise([logs[-1], *logs]):
                 later(after, before)
             assert lives(*logs) == [False, True, True]
 

@@ -270,6 +270,17 @@ def test_padding_does_not_raise_how_much_is_unpacked(
         load(path)
 
 
+def test_a_packed_line_that_nobody_could_hold_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(zstd, "_LONGEST", 1 << 20)
+    path = packed(tmp_path / "a.jsonl.zst", (codex_meta() + b" " * (1 << 20) + b"\n") * 3)
+    assert len(list(lines_of(str(path)))) == 6
+    packed(path, codex_meta() + b" " * (3 << 20))
+    with pytest.raises(Unreadable, match="a line of more than 1 MB"):
+        load(path)
+
+
 def test_the_plain_log_wins(tmp_path: Path) -> None:
     plain = build.log(tmp_path / build.CODEX_FILE, build.codex_healthy())
     packed(tmp_path / f"{build.CODEX_FILE}.zst", plain.read_bytes())
