@@ -117,9 +117,8 @@ def _is_in(folder: str, whole: str) -> bool:
 
 
 def _is_appended(seen: os.stat_result) -> bool:
-    """Is the last thing that happened to the file a line being written? A log that came to its
-    name all at once (a fork or a repair of ours), or that was copied with its time, was not its
-    client's work."""
+    """Is the last thing that happened to the file a line being written? Not where its time was set:
+    that of a new log of ours (`newlog`), or of a copy that kept it."""
     return seen.st_mtime_ns == seen.st_ctime_ns
 
 

@@ -15,6 +15,7 @@ import re
 import secrets
 import shutil
 import stat
+import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import UTC
@@ -213,11 +214,18 @@ def _staged(folder: Path, chunks: Iterable[bytes]) -> Iterator[Path]:
         with os.fdopen(fd, "wb", buffering=_BLOCK) as file:
             file.writelines(chunks)
             file.flush()
+            _set_apart(fd)
             os.fsync(fd)
             yield path
     finally:
         if temp is not None:
             temp.unlink()
+
+
+def _set_apart(fd: int) -> None:
+    """Have the file's last change be no line that a client wrote: its time of writing is set, so
+    that it differs from that of the change (`clients`)."""
+    os.utime(fd, ns=(now := time.time_ns(), now))
 
 
 def _nameless(folder: Path) -> tuple[int | None, Path]:
@@ -263,6 +271,7 @@ def _copy_file(source: Path, target: Path) -> None:
         with open(source, "rb") as file, os.fdopen(fd, "wb") as new:
             shutil.copyfileobj(file, new, _BLOCK)
             new.flush()
+            _set_apart(new.fileno())
             os.fsync(new.fileno())
     except BaseException:
         target.unlink()

@@ -62,7 +62,8 @@ class Rewinds:
                 start = None if end is None else look.said(key, end, offset)
             else:
                 start = look.said_at_all(offset)
-            if start is not None:
+            again = start is not None and look.end_of(record.key, offset) is not None
+            if start is not None and not again:
                 self.left.append((start, offset))
 
     def records(self, data: bytes, offset: int, long: int) -> list[Record]:

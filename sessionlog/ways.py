@@ -44,7 +44,11 @@ class Ways:
             linked = self._form.link(data) if cut or data.endswith(b"}") else None
             if linked is not None:
                 if key is not None and linked[1] != key and self._budget > 0:
-                    self.left.append((self._end_of(linked[1], strip, offset), offset))
+                    end = self._end_of(linked[1], strip, offset)
+                    if end < offset and self._is_at(end, linked, strip):
+                        offset += len(data) + 1
+                        continue  # the same line again: no step back
+                    self.left.append((end, offset))
                 key = linked[0]
             elif cut:
                 key = None  # its links are out of sight
@@ -66,6 +70,12 @@ class Ways:
             if self._budget <= 0:
                 break
         return 0
+
+    def _is_at(self, offset: int, link: tuple[str, str], strip: Strip) -> bool:
+        """Does a record with that key and parent stand at an offset?"""
+        found = strip.stretch(offset // CHUNK)
+        data = found.data[offset - found.offset :].partition(b"\n")[0]
+        return offset >= found.offset and self._form.link(data) == link
 
     def _in(self, found: window.Stretch, key: str, before: int) -> int:
         end, offset = 0, found.offset

@@ -12,11 +12,11 @@ import pytest
 ROOT = Path(__file__).parent.parent
 FLOORS = [
     "append children commands conversation density dialects dialects.lines diffs displays errors "
-    "formats framing hit index keypress matching notice outflow pace plainshell processes records seal "
-    "secrets sieve steps supervise supervise.elsewhere supervise.linux supervise.order "
+    "formats framing hit index keypress matching notice outflow pace plainshell processes records "
+    "seal secrets sieve steps supervise supervise.elsewhere supervise.linux supervise.order "
     "terminal text through why why.errors why.prose",
-    "acts agent alarm answers codec context crew errorline family figures formats.tokens pairing paths "
-    "query repeats spread status stopline stores.base supervise.system usage",
+    "acts agent alarm answers codec context crew errorline family figures formats.tokens pairing "
+    "paths query repeats spread status stopline stores.base supervise.system usage",
     "agentfile blobs branch demo.script demo.work dialects.base formats.claude_life "
     "formats.claude_subagents formats.codex_place formats.gemini_parts formats.gemini_subagents "
     "formats.ids formats.issue formats.native_encode formats.parts gitfiles knowing masked relay "
@@ -25,13 +25,14 @@ FLOORS = [
     "demo.night dialects.blocks dialects.plain dialects.table ended formats.base "
     "formats.codex_files formats.codex_lines outcome stores.gemini_fold supervise.place "
     "supervise.runs uncommitted why.facts",
-    "clients edits formats.codex_compose formats.codex_renew formats.gemini_compose formats.gemini_items "
-    "formats.gemini_leftover formats.gemini_lines formats.mini_commands formats.opencode_ids formats.opencode_lines "
-    "formats.opencode_parts formats.opencode_shape formats.opencode_usage life stores.codex_fork "
-    "stores.opencode_ask stores.sqlite supervise.beside",
-    "evidence formats.gemini_actor formats.opencode_copy formats.opencode_life formats.opencode_model "
-    "formats.opencode_subagents formats.opencode_v2 stores.opencode_export stores.opencode_tables "
-    "stores.opencode_tree",
+    "clients edits formats.codex_compose formats.codex_renew formats.gemini_compose "
+    "formats.gemini_items formats.gemini_leftover formats.gemini_lines formats.mini_commands "
+    "formats.opencode_ids formats.opencode_lines formats.opencode_parts formats.opencode_shape "
+    "formats.opencode_usage life stores.codex_fork stores.opencode_ask stores.sqlite "
+    "supervise.beside",
+    "evidence formats.gemini_actor formats.opencode_copy formats.opencode_life "
+    "formats.opencode_model formats.opencode_subagents formats.opencode_v2 stores.opencode_export "
+    "stores.opencode_tables stores.opencode_tree",
     "formats.gemini formats.opencode_actor",
     "formats.opencode stores.gemini_glimpse",
     "stores.gemini_json stores.opencode_rows stores.trajectory",
@@ -41,12 +42,13 @@ FLOORS = [
     "compare contrast demo dialects.guess dialects.sse dialects.text filecalls "
     "formats.agent_session_entries formats.chat_actor formats.claude_blocks "
     "formats.claude_compose formats.claude_links formats.claude_turns formats.claude_usage "
-    "formats.codex_exec formats.codex_head formats.codex_items formats.links "
-    "formats.native_actor formats.pi_entries formats.pi_usage formats.qwen_life "
-    "formats.qwen_parts formats.qwen_subagents formats.qwen_usage formats.swe_agent mend needle plan recorder session stats supervise.handle "
-    "why.calls why.work window",
+    "formats.codex_exec formats.codex_head formats.codex_items formats.links formats.native_actor "
+    "formats.pi_entries formats.pi_usage formats.qwen_life formats.qwen_parts "
+    "formats.qwen_subagents formats.qwen_usage formats.swe_agent mend needle plan recorder "
+    "session stats supervise.handle why.calls why.work window",
     "dialects.answers formats.agent_session_actor formats.claude_actor formats.mini_swe "
-    "formats.pi_actor formats.qwen_events note recording repository rewinds touched ways why.judge",
+    "formats.pi_actor formats.qwen_events note recording repository rewinds touched ways "
+    "why.judge",
     "dialects.anthropic_sse dialects.claude_stream_json dialects.codex_exec_json "
     "dialects.openai_sse facing formats.agent_session formats.chat formats.claude_events "
     "formats.codex_events formats.native formats.qwen_ends formats.qwen_links marks matcher "

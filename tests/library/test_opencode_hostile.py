@@ -8,7 +8,8 @@ import sqlite3
 import struct
 import subprocess
 import sys
-from contextlib import closing
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -243,30 +244,45 @@ def test_rows_that_are_more_than_the_file_can_hold_are_refused(tmp_path: Path) -
         load(path / SESSION)
 
 
-def test_a_database_that_its_writer_locks_says_so(tmp_path: Path) -> None:
-    place = oc.database(tmp_path / "opencode.db", healthy())
-    code = """
+LOCKS = """
 import sqlite3, sys
 db = sqlite3.connect(sys.argv[1], isolation_level=None)
-db.execute("UPDATE session SET title = 'a'")
-db.execute("PRAGMA locking_mode = EXCLUSIVE")
-db.execute("UPDATE session SET title = 'b'")
+for asked in sys.argv[2:]:
+    db.execute(asked)
 print("ready", flush=True)
 sys.stdin.read()
 """
-    argv = [sys.executable, "-c", code, str(place.parent)]
+"""A writer that has the database for itself."""
+WRITES, ALONE = "UPDATE session SET title = 'b'", "PRAGMA locking_mode = EXCLUSIVE"
+
+
+@contextmanager
+def locked(path: Path, *asked: str) -> Iterator[None]:
+    argv = [sys.executable, "-c", LOCKS, str(path), *asked]
     pipe = subprocess.PIPE
     with subprocess.Popen(argv, stdin=pipe, stdout=pipe, text=True) as process:
         assert process.stdout is not None
         assert process.stdout.readline() == "ready\n"
-        before = sorted(os.listdir(tmp_path))
+        before = sorted(os.listdir(path.parent))
+        yield
+        assert sorted(os.listdir(path.parent)) == before
+        process.kill()
+
+
+def test_a_database_that_its_writer_locks_says_so(tmp_path: Path) -> None:
+    place = oc.database(tmp_path / "opencode.db", healthy())
+    with locked(place.parent, WRITES, ALONE, WRITES):
         (row,) = list_sessions(tmp_path)
         assert (row.status, row.path) == (None, str(place.parent))
         assert "locked by the program that writes it; try again" in (row.reason or "")
         assert "locked" in (find(str(place), []).reason or "")
-        assert sorted(os.listdir(tmp_path)) == before
-        process.kill()
     assert list_sessions(tmp_path)[0].title == "b"
+
+
+def test_beside_a_writer_that_shares_nothing_nothing_is_made(tmp_path: Path) -> None:
+    place = oc.database(tmp_path / "opencode.db", healthy())
+    with locked(place.parent, ALONE, WRITES):
+        assert list_sessions(tmp_path)[0].title == "b"
 
 
 def test_parts_whose_message_is_gone_are_kept_and_end_nothing(tmp_path: Path) -> None:

@@ -45,7 +45,7 @@ import os, signal, sys, time
 from sessionlog.children import Children
 
 with Children() as children:
-    for work in (lambda pipe: pipe.write(bytes(1 << 20)), lambda pipe: time.sleep(600)):
+    for work in (lambda pipe: pipe.write(bytes(1 << 20)), lambda pipe: time.sleep(60)):
         children.start(work)
     sys.stdout.write("started")
     sys.stdout.flush()
@@ -61,7 +61,7 @@ def test_children_end_when_their_parent_is_killed() -> None:
         assert parent.stdout
         assert parent.stdout.read(7) == b"started"
         parent.send_signal(signal.SIGKILL)
-        assert parent.stdout.read() == b""  # the children have that pipe, too
+        assert parent.communicate(timeout=30) == (b"", None)  # the children have that pipe, too
 
 
 def test_children_end_with_a_job_that_breaks_off() -> None:
