@@ -290,7 +290,7 @@ class SessionList(LineWidget, can_focus=True):
         return made + self._row_lines(width, height - 1, now)
 
     def _order_words(self) -> str:
-        """The order; by project, the one whose sessions stand at the top, when its rule does not."""
+        """The order; by project, that of the sessions at the top where its rule is out of sight."""
         rows = self._rows
         if self.order != PROJECT or not rows.entries:
             return self.order
