@@ -32,7 +32,7 @@ TAIL = 20 * 1024
 """First read at the end, for a row from the bytes alone: the titles of a log may stand there."""
 FAR = 1 << 20
 """How far from either end a row may read."""
-DEEP = 32 << 20
+DEEP = 8 << 20
 """And how far back where nothing was said within that: lines with pictures are long."""
 FEW = 500
 """Up to so many logs, a listing also decodes what an open ending was in the middle of."""
