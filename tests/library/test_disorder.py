@@ -65,11 +65,15 @@ LOGS = {
     "claude": Log(
         build.CLAUDE_FILE,
         [
-            build.claude_user("Fix it", 1), build.claude_call("c1", seconds=2),
-            build.claude_result("c1", "found", seconds=3),
-            build.claude_call("c2", seconds=6), build.claude_call("c3", seconds=7),
+            build.claude_user("Fix it", 1),
+            build.claude_call("c1", seconds=2, parentUuid="u1"),
+            build.claude_result("c1", "found", seconds=3, parentUuid="u2"),
+            build.claude_said("I see.", id="msg_2", seconds=4, parentUuid="u3"),
+            build.claude_user("Go on", 5, parentUuid="u4"),
+            build.claude_call("c2", id="msg_3", seconds=6, parentUuid="u5"),
+            build.claude_call("c3", id="msg_3", seconds=7, parentUuid="u6"),
         ],
-        (1, 3, 4),
+        (1, 5, 6),
     ),
     "codex": Log(
         build.CODEX_FILE,
