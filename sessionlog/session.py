@@ -16,7 +16,7 @@ from sessionlog.answers import Answers
 from sessionlog.branch import left_behind
 from sessionlog.context import Context
 from sessionlog.conversation import repair_messages
-from sessionlog.formats.base import Format, in_flight
+from sessionlog.formats.base import Format, Traceless, in_flight
 from sessionlog.pairing import Pairing
 from sessionlog.records import (
     Damage,
@@ -205,7 +205,8 @@ def fold(
     """Make a Session of a log's records, in file order. O(records)."""
     described = form.describe(path, iter(records), reversed(records))
     ending = form.ending(reversed(records))
-    if alive is not None and ending.ended:
+    hides = isinstance(form, Traceless) and form.hides_calls
+    if alive is not None and ending.ended and hides:  # else an ending is one, whoever lives
         ending = outlived(ending)
     records, damages = _own_run(records), tuple(damages)
     twice = again(records)

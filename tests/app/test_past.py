@@ -12,6 +12,7 @@ import pytest
 from sessionlog.errors import NotALog
 from sessionlog.formats.base import Format
 from sessionlog.formats.native import Native
+from sessionlog.logfile import kept_in
 from sessionlog.marks import Marks
 from sessionlog.reader import load
 from sessionlog.source import format_of
@@ -232,8 +233,8 @@ def test_any_moment_of_the_sample_logs_is_the_log_of_its_first_bytes(tmp_path: P
     looked = 0
     for path in cases():
         log = opened(path)
-        if log is None or log.size > 4 << 20:
-            continue
+        if log is None or log.size > 4 << 20 or kept_in(str(path)):
+            continue  # the first bytes of a store's lines are no log of that store
         past = PastTimeline(log, counted(log))
         ends = moments(log)
         for size in [ends[0], *dice.sample(ends, min(6, len(ends))), ends[-2:][0]]:

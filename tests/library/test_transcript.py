@@ -97,7 +97,8 @@ def test_ids_become_unique_and_plain_in_both_halves(tmp_path: Path) -> None:
     lines = [build.meta(), build.message("user", "Begin.")]
     ids = ["a b", "c1", "c1", "", "call_1", "x" * 41]
     for n, id in enumerate(ids):
-        lines += [build.request(id), build.response(id, result=f"answer {n}")]
+        asking = build.request(id, seconds=2 + n)  # the same line once more would be a repeat
+        lines += [asking, build.response(id, result=f"answer {n}", seconds=2 + n)]
     made = session(tmp_path, lines)
     asked = [block["id"] for block in blocks(made, "tool_use")]
     assert (asked[1], asked[4]) == ("c1", "call_1")
