@@ -160,7 +160,8 @@ def _new_header(birth: Birth, workdir: str, version: int) -> bytes:
 
 
 def _header(data: bytes, birth: Birth) -> bytes:
-    values = {"id": codec.dumps(birth.id)}
+    # as the client's own forks have it: the session begins now, its entries are older
+    values = {"id": codec.dumps(birth.id), "timestamp": codec.dumps(birth.time)}
     if birth.workdir:  # the client refuses a session whose folder is gone
         values["cwd"] = codec.dumps(birth.workdir)
     if birth.source:

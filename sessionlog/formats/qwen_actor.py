@@ -148,7 +148,9 @@ def _renewed(data: bytes, birth: Birth, copied: bool) -> bytes:
 
 
 def _origin(uuid: str, birth: Birth) -> bytes:
-    return codec.dumps({"sessionId": birth.parent, "messageUuid": uuid})
+    """What the client's own forks have, and when that was: a copy's own start for `describe`."""
+    came = {"sessionId": birth.parent, "messageUuid": uuid, "timestamp": birth.time}
+    return codec.dumps(came)
 
 
 def _shared(data: bytes) -> Mapping[str, Any]:

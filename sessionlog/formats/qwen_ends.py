@@ -62,6 +62,8 @@ def _read_head(facts: _Facts, oldest_first: Iterable[Record]) -> None:
             _note_event(facts, payload)
         elif isinstance(payload, Message):
             facts.about = facts.about or payload.extra
+            copied = dict_of(facts.about.get("forkedFrom")).get("timestamp")
+            facts.started = max(facts.started, text_of(copied))
             facts.model = facts.model or text_of(payload.extra.get("model"))
             if payload.type == "user" and not payload.unsent:
                 facts.prompt = facts.prompt or payload.text

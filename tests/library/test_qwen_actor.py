@@ -19,11 +19,13 @@ from sessionlog import codec
 from sessionlog.forks import apply_fork, fork, plan_fork
 from sessionlog.formats.base import Birth, Composer, Said
 from sessionlog.formats.qwen_actor import QwenActor
+from sessionlog.listing import glance
 from sessionlog.plan import INTERRUPTED
 from sessionlog.reader import load
 from sessionlog.repairs import repair
 
 NOW = datetime(2026, 11, 30, 6, 5, 4, 321_000, UTC)
+THEN = "2026-11-30T06:05:04.321000Z"
 ACTOR = QwenActor()
 
 
@@ -97,9 +99,10 @@ def test_each_copied_record_has_the_new_id_and_says_where_it_came_from(tmp_path:
     made = repair(log(tmp_path, *killed()), now=NOW)
     assert {v["sessionId"] for v in values(made)} == {made.stem}
     assert made.stem[14] == "4"  # the client takes no id of a later version
+    assert glance(str(made)).started == THEN  # its own, not that of what was copied
     copied = [v for v in values(made) if "forkedFrom" in v]
     assert [v["forkedFrom"] for v in copied] == [
-        {"sessionId": qwen.ID, "messageUuid": id} for id in ("u1", "a1", "t1")
+        {"sessionId": qwen.ID, "messageUuid": id, "timestamp": THEN} for id in ("u1", "a1", "t1")
     ]
     read = load(made)
     assert read.meta.forked_from is not None
@@ -112,7 +115,7 @@ def test_only_what_must_change_is_changed(tmp_path: Path) -> None:
            b'"message":{"role":"user","parts":[{"text":"\xff"}]}}\n')  # fmt: skip
     made = fork(log(tmp_path, odd, qwen.said("ok", id="a", parent="u1")), 2, now=NOW)
     first = made.read_bytes().split(b"\n")[0]
-    origin = codec.dumps({"sessionId": qwen.ID, "messageUuid": "u1"})
+    origin = codec.dumps({"sessionId": qwen.ID, "messageUuid": "u1", "timestamp": THEN})
     wanted = odd.rstrip().replace(qwen.ID.encode(), made.stem.encode(), 1)
     assert first == wanted.replace(b'{"sessionId":"x"}', origin)
 
