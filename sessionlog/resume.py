@@ -22,7 +22,7 @@ from sessionlog.earlier import until
 from sessionlog.errors import LogInUse, NotPossible
 from sessionlog.evidence import may_live
 from sessionlog.forks import plan_copy, plan_fork
-from sessionlog.formats.base import Composer, Nested, ReadOnly
+from sessionlog.formats.base import Composer, Nested, ReadOnly, Traceless
 from sessionlog.life import Witness
 from sessionlog.logfile import stat_log
 from sessionlog.note import note_for
@@ -203,8 +203,12 @@ def _behind(session: Session, at: int | None) -> Behind:
 
 
 def _is_unsure(session: Session, environ: Mapping[str, str]) -> bool:
-    """No writer is in sight; where the journal has no end of the run, one may be out of sight."""
-    if not may_live(form_named(session.format), session.ending.ended, session.ending.ok):
+    """No writer is in sight; of an agent that leaves no trace of itself, one may be out of sight,
+    where the journal has no end of the run. Others hold their log, or note their pid."""
+    form = form_named(session.format)
+    if form.agent and not isinstance(form, Traceless):
+        return False
+    if not may_live(form, session.ending.ended, session.ending.ok):
         return False
     last = moment(session.records[-1].at) if session.records else None
     return journal(environ).beside(session.path, session.meta.resumed_from, last) is None
