@@ -75,7 +75,7 @@ async def test_it_shows_what_is_added_what_runs_and_what_changed(
     assert re.search(r"\+ +6 +» user +what the agent is told:", page)
     assert re.search(r"~ replay\.go +changed", page)
     assert "the one it touched" in page
-        assert "whether its agent still runs" not in page  # it would hold its log
+    assert "whether its agent still runs" not in page  # it would hold its log
     assert "enter hands over to zot" in page
     assert "0 written, 0 started" in page
 
