@@ -36,6 +36,8 @@ class Repeats:
 
     def is_again(self, unit: Sequence[Record]) -> bool:
         """Is the next unit one that came before?"""
+        if len(unit) == 1 and _is_nameless(unit[0]):  # most, in a format without ids
+            return False
         names, span = _names(unit), unit[0].span
         for name in names:
             before = self._place(name)
@@ -83,6 +85,13 @@ def again(records: Sequence[Record]) -> frozenset[int]:
             found += range(at, at + len(unit))
         at += len(unit)
     return frozenset(found)
+
+
+def _is_nameless(record: Record) -> bool:
+    said = record.payload
+    if record.key or isinstance(said, Reset):
+        return False
+    return not isinstance(said, Message) or said.activity is None
 
 
 def _names(unit: Sequence[Record]) -> tuple[str, ...]:
