@@ -100,7 +100,8 @@ def test_the_demos_failed_run_is_forked_handed_over_and_finished_in_four_keys(
     folder = make(tmp_path / "demo")
     before = {path: path.read_bytes() for path in folder.rglob("*.jsonl")}
     terminal = shown(str(folder), environ=environ(tmp_path))
-    try:
+    try:  # the list opens another one while it is still being read
+        terminal.wait(lambda: b"Stopped inside bash" in terminal.output, "the failed run")
         pressed(terminal, [
             (b"f", b"Fork at"), (b"r", b"Damage before the end"), (b"!", b"hands over to"),
             (b"\r", b"has this terminal"),
