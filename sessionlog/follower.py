@@ -76,7 +76,7 @@ def counted(path: str, offset: int, stop: Callable[[], bool] = lambda: False) ->
 
 
 def _log(path: str) -> Log:
-    fd = open_log(path)
+    fd = open_log(path, stays=True)
     try:
         return Log(path, format_of(path, fd))
     finally:
@@ -173,7 +173,7 @@ class Follower:
 
     def _opened(self, event: What) -> Batch:
         try:
-            fd = open_log(self.path)
+            fd = open_log(self.path, stays=True)
         except Unreadable as error:
             self.problem = str(error)
             return self._missing()

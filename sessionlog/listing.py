@@ -17,7 +17,7 @@ from sessionlog.evidence import Evidence, may_live
 from sessionlog.formats.base import Format
 from sessionlog.formats.table import named, recognise
 from sessionlog.framing import Line, split
-from sessionlog.logfile import enter, kept_in, open_log, sessions_in, stat_file, there
+from sessionlog.logfile import enter, open_log, sessions_in, stat_file, stored_in, there
 from sessionlog.paths import runs_folder, stem_of
 from sessionlog.records import Entry, Message, Record, Status, moment, stamp
 from sessionlog.source import decode, read_head, why_not
@@ -137,9 +137,9 @@ def _is_passed_over(folder: str) -> bool:
 def _stored(path: str) -> list[str]:
     """The sessions in a file that may be a store; a compressed log beside its plain one is none."""
     plain = path.removesuffix(".zst")
-    if (plain != path and os.path.lexists(plain)) or kept_in(path) is None:
+    if plain != path and os.path.lexists(plain):
         return []
-    return sessions_in(path)
+    return stored_in(path) or []
 
 
 def glance(path: str, closely: bool = True) -> Entry:

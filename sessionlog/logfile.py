@@ -36,13 +36,14 @@ _NOBODYS = os.stat_result((0,) * 10)
 """Of a file that no process has open."""
 
 
-def open_log(path: str) -> int:
+def open_log(path: str, *, stays: bool = False) -> int:
     """A descriptor to read a log's lines with; the caller closes it.
 
+    `stays`: it will be looked at again, and what `stat_log` tells then is to be of this very file.
     Raises Unreadable, with the reason in plain words, for what cannot be opened.
     """
     fd, kept = enter(path)
-    return fd if kept is None else _opened(path, kept)
+    return fd if kept is None else _opened(path, kept, stays)
 
 
 def enter(path: str) -> tuple[int, Kept | None]:
@@ -153,9 +154,15 @@ def kept_in(path: str) -> Kept | None:
 
 def sessions_in(path: str) -> list[str]:
     """The paths of the sessions in a file: its own, or one for each session that it holds."""
+    found = stored_in(path)
+    return [path] if found is None else found
+
+
+def stored_in(path: str) -> list[str] | None:
+    """The same for what a store keeps; None for all else."""
     kept = kept_in(path)
     if kept is None or not kept.store.many or kept.id:
-        return [path]
+        return None if kept is None else [path]
     return [f"{path}/{id}" if id else path for id in kept.store.sessions(path)]
 
 
@@ -180,9 +187,11 @@ def _kept_by(path: str, fd: int) -> Kept | None:
     return Kept(store, path, "") if store is not None else None
 
 
-def _opened(path: str, kept: Kept) -> int:
+def _opened(path: str, kept: Kept, stays: bool) -> int:
     with _lock:
         try:
+            if not stays and path not in _rolls:  # many are looked at once: a listing, a search
+                return _rolls.once(kept)
             fd = _rolls.fresh(path, kept)
         except OSError as error:
             raise Unreadable(f"{path}: cannot be read: {error.strerror or error}") from None

@@ -69,6 +69,15 @@ def open_regular(path: str) -> int:
     return fd
 
 
+def beginning(path: str, most: int) -> bytes:
+    """The first bytes of a regular file, at most so many; none of one that cannot be read."""
+    try:
+        with open(open_regular(path), "rb") as file:
+            return file.read(most)
+    except (OSError, Unreadable):
+        return b""
+
+
 def _why_not(path: str, error: OSError | ValueError) -> str:
     """Why a path cannot be opened; the system's word for a socket is "no such device"."""
     if not isinstance(error, OSError):

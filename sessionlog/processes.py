@@ -14,6 +14,8 @@ class Process(NamedTuple):
 
     pid: int
     parent: int
+    ticks: int
+    """When it began, in clock ticks since the system did."""
     began: float
     """POSIX seconds, up to a second early: the system's own start is told in whole ones."""
     argv: tuple[str, ...]
@@ -34,6 +36,13 @@ def began(pid: int, proc: str = PROC) -> float | None:
     """When a process started, in POSIX seconds; None when it is gone or only a zombie."""
     process = _process(pid, proc)
     return None if process is None else process.began
+
+
+def ticks(pid: int, proc: str = PROC) -> int | None:
+    """When a process started, in clock ticks since the system did; None when it is gone or only a
+    zombie."""
+    process = _process(pid, proc)
+    return None if process is None else process.ticks
 
 
 def folder_of(pid: int, proc: str = PROC) -> str | None:
@@ -66,8 +75,9 @@ def _process(pid: int, proc: str) -> Process | None:
             boot = next(float(line.split()[1]) for line in file if line.startswith("btime"))
         if fields[0] in "ZX":
             return None
-        start = boot + int(fields[19]) / os.sysconf("SC_CLK_TCK")
-        return Process(pid, int(fields[1]), start, _words(f"{proc}/{pid}/cmdline"))
+        began_at = int(fields[19])  # the 22nd of the whole line
+        start = boot + began_at / os.sysconf("SC_CLK_TCK")
+        return Process(pid, int(fields[1]), began_at, start, _words(f"{proc}/{pid}/cmdline"))
     except (OSError, IndexError, ValueError, StopIteration):
         return None
 

@@ -62,6 +62,17 @@ class Rolls:
         self._make_room()
         return self._rolls[path].fd
 
+    def __contains__(self, path: str) -> bool:
+        return path in self._rolls
+
+    def once(self, kept: Kept) -> int:
+        """A file of its own with a session's lines, gone when it is closed. Raises as `fresh`."""
+        roll = _written(None, kept, ())
+        _date(roll.fd, kept.file)
+        if roll.name:
+            _unlink(roll.name)
+        return roll.fd
+
     def name_of(self, path: str) -> str:
         return self._rolls[path].name
 

@@ -13,6 +13,7 @@ found. Message and line numbers cost the bytes in front of a hit: beyond `within
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
@@ -26,7 +27,7 @@ from sessionlog.framing import Line
 from sessionlog.halves import Halves
 from sessionlog.hit import Hit, Progress
 from sessionlog.listing import glance, with_life
-from sessionlog.logfile import open_log, stat_log
+from sessionlog.logfile import file_of, open_log
 from sessionlog.needle import Found, Thing, hits, shown, things
 from sessionlog.query import Query
 from sessionlog.records import Entry
@@ -104,7 +105,7 @@ def in_order(sessions: Iterable[Entry | str]) -> list[Entry | str]:
 
 def _age(path: str) -> tuple[float, str]:
     try:
-        return -stat_log(path).st_mtime, path
+        return -os.stat(file_of(path)).st_mtime, path
     except OSError:
         return 0.0, path
 

@@ -108,6 +108,18 @@ def put(data: bytes, at: int, values: Mapping[str, bytes]) -> bytes:
     return data
 
 
+def without(data: bytes, key: str) -> bytes:
+    """The object without a member, however often that stands there."""
+    while found := member(data, (key,)):
+        before, after = data[: found.begin].rstrip(), data[found.end :].lstrip()
+        if before.endswith(b","):
+            before = before[:-1]
+        else:
+            after = after.removeprefix(b",")
+        data = before + after
+    return data
+
+
 def only(data: bytes, at: int, kept: Sequence[bool]) -> bytes:
     """The array at `at` with the kept items alone."""
     at = _space(data, at)

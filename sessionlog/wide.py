@@ -6,6 +6,7 @@ large one in parts; numbers in large ones are counted afterwards, and only as fa
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
@@ -14,7 +15,7 @@ from sessionlog.counting import Count, count_of
 from sessionlog.errors import NotALog, Unreadable
 from sessionlog.hit import Hit, Progress
 from sessionlog.listing import glance, with_life
-from sessionlog.logfile import open_log, stat_log
+from sessionlog.logfile import open_log
 from sessionlog.numbers import Numbers
 from sessionlog.query import Query
 from sessionlog.regions import line_from, regions
@@ -76,7 +77,7 @@ def search_wide(
 
 def _size(path: str) -> int:
     try:
-        return stat_log(path).st_size
+        return os.stat(path).st_size
     except OSError:
         return 0
 

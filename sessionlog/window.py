@@ -218,7 +218,7 @@ class Log:
         self._open()
 
     def _open(self) -> None:
-        self.strip = Strip(open_log(self.path), self._read)
+        self.strip = Strip(open_log(self.path, stays=True), self._read)
         found = os.fstat(self.strip.fd)
         self._identity = (found.st_dev, found.st_ino)
         self._mtime = found.st_mtime_ns

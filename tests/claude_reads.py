@@ -12,15 +12,23 @@ from build import claude_error, claude_line, claude_note, claude_system
 from build import claude_result as result
 from build import claude_said as said
 from build import claude_user as user
+from decoding import Decoding
 
-from sessionlog import codec
 from sessionlog.formats.claude import Claude
 from sessionlog.reader import load
-from sessionlog.records import Activity, Event, Message, Record, Span, shown_type
+from sessionlog.records import Message, shown_type
 from sessionlog.session import Session
 
 CASES = os.environ.get("SESSIONLOG_CASES", "")
 FORMAT = Claude()
+READ = Decoding(FORMAT)
+decoded, one, message, event, activity = (
+    READ.decoded,
+    READ.one,
+    READ.message,
+    READ.event,
+    READ.activity,
+)
 REFUSED = "The user doesn't want to proceed with this tool use. STOP and wait."
 INTERRUPTED = "[Request interrupted by user for tool use]"
 IMAGE = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "AAAA"}}
@@ -31,33 +39,6 @@ FILE = build.CLAUDE_FILE
 
 def session(folder: Path, *lines: bytes, tail: bytes = b"", name: str = FILE) -> Session:
     return load(build.log(folder / name, lines, tail))
-
-
-def decoded(data: bytes) -> list[Record]:
-    return FORMAT.decode(codec.loads(data), Span(1, 0, len(data)))
-
-
-def one(data: bytes) -> Record:
-    (record,) = decoded(data)
-    return record
-
-
-def message(data: bytes) -> Message:
-    payload = one(data).payload
-    assert isinstance(payload, Message)
-    return payload
-
-
-def event(data: bytes) -> Event:
-    payload = one(data).payload
-    assert isinstance(payload, Event)
-    return payload
-
-
-def activity(data: bytes) -> Activity:
-    found = message(data).activity
-    assert found is not None
-    return found
 
 
 def attachment(type: str, **more: Any) -> bytes:

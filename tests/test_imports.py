@@ -12,16 +12,16 @@ import pytest
 ROOT = Path(__file__).parent.parent
 FLOORS = [
     "append children commands conversation density dialects dialects.lines diffs displays errors "
-    "formats framing hit index keypress matching notice outflow pace plainshell processes records "
-    "seal secrets sieve steps supervise supervise.elsewhere supervise.linux supervise.order "
-    "terminal text through why why.errors why.prose",
+    "formats formats.ids framing hit index keypress matching notice outflow pace plainshell "
+    "processes records seal secrets sieve steps supervise supervise.elsewhere supervise.linux "
+    "supervise.order terminal text through why why.errors why.prose",
     "acts agent alarm answers codec context crew errorline family figures formats.tokens pairing "
     "paths query repeats spread status stopline stores.base supervise.system usage",
     "agentfile blobs branch demo.script demo.work dialects.base formats.claude_life "
     "formats.claude_subagents formats.codex_place formats.gemini_parts formats.gemini_subagents "
-    "formats.ids formats.issue formats.native_encode formats.parts gitfiles knowing masked relay "
-    "shellfiles splice stats_page stores.document stores.zstd stream supervise.birth "
-    "supervise.tree telling why.failures",
+    "formats.issue formats.native_encode formats.parts gitfiles knowing masked relay shellfiles "
+    "splice stats_page stores.document stores.zstd stream supervise.birth supervise.tree telling "
+    "why.failures",
     "demo.night dialects.blocks dialects.plain dialects.table ended formats.base "
     "formats.codex_files formats.codex_lines outcome stores.gemini_fold supervise.place "
     "supervise.runs uncommitted why.facts",

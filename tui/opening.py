@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 def open_log(entry: Entry) -> Log:
     """Open the log of a list's row. Raises NotALog or Unreadable."""
-    fd = descriptor(entry.path)
+    fd = descriptor(entry.path, stays=True)
     try:
         form = format_of(entry.path, fd)
     finally:

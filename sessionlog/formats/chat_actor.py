@@ -130,7 +130,7 @@ def _kept(data: bytes, keep: Callable[[str, int], bool]) -> bytes:
         if listed and (any(wanted) or key not in _CALLS):
             data = splice.only(data, found.start, wanted)
         else:
-            data = _cut(data, key)
+            data = splice.without(data, key)
     return data
 
 
@@ -144,16 +144,3 @@ def _kind(key: str, part: Any) -> str:
     if key in _CALLS or (key not in _THOUGHTS and kind in ("tool_use", "tool_call")):
         return "call"
     return "result" if kind == "tool_result" and key not in _THOUGHTS else ""
-
-
-def _cut(data: bytes, key: str) -> bytes:
-    """The object without the member, however often it stands there."""
-    while found := splice.member(data, (key,)):
-        before = data[: found.begin].rstrip()
-        after = data[found.end :].lstrip()
-        if before.endswith(b","):
-            before = before[:-1]
-        else:
-            after = after.removeprefix(b",")
-        data = before + after
-    return data

@@ -20,6 +20,7 @@ from sessionlog import codec, splice
 from sessionlog.formats.base import Birth, Fate, Part, Said, dict_of, list_of, text_of
 from sessionlog.formats.claude_compose import composed, home_of
 from sessionlog.formats.claude_links import Links
+from sessionlog.formats.ids import first_free
 from sessionlog.framing import Line
 from sessionlog.records import OpenCall
 
@@ -109,11 +110,12 @@ class ClaudeActor:
 
 def free(folder: str, taken: Callable[[str], bool]) -> tuple[str, str]:
     """(id, path) of a new log there."""
-    while True:
+
+    def made(_: int) -> tuple[str, str]:
         id = str(uuid.uuid4())
-        path = os.path.join(folder, f"{id}.jsonl")
-        if not taken(path):
-            return id, path
+        return id, os.path.join(folder, f"{id}.jsonl")
+
+    return first_free(made, taken)
 
 
 def _ahead(parts: Iterable[Part], links: Links) -> Iterator[tuple[Part, dict[str, Any]]]:

@@ -12,8 +12,8 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from sessionlog import codec
-from sessionlog.errors import Unreadable
-from sessionlog.paths import agent_folders, open_regular
+from sessionlog.paths import agent_folders, beginning
+from sessionlog.processes import ticks
 
 _MOST = 64 * 1024
 """Bytes of a pid file that are read; the real ones have a few hundred."""
@@ -42,7 +42,7 @@ def running_sessions() -> dict[str, int]:
     """Pid by session id of every client that lives. Costs a look at each pid file; one is read
     again only when it has changed, since a listing asks for every log."""
     claims = _claims(_sessions(os.environ.get("CLAUDE_CONFIG_DIR"), os.environ.get("HOME")))
-    return {claim.session: claim.pid for claim in claims if _start(claim.pid) == claim.start}
+    return {claim.session: claim.pid for claim in claims if str(ticks(claim.pid)) == claim.start}
 
 
 @lru_cache(maxsize=4)
@@ -66,9 +66,8 @@ def _claims(folder: str) -> list[_Claim]:
 def _claim(path: str, changed: int, size: int) -> _Claim | None:
     """What a pid file says, as it was at that time; None when it says nothing of use."""
     try:
-        with open(open_regular(path), "rb") as file:
-            value = codec.loads(file.read(_MOST))
-    except (OSError, Unreadable, ValueError):
+        value = codec.loads(beginning(path, _MOST))
+    except ValueError:
         return None
     if not isinstance(value, dict):
         return None
@@ -76,13 +75,3 @@ def _claim(path: str, changed: int, size: int) -> _Claim | None:
     if not isinstance(session, str) or type(pid) is not int or not isinstance(start, str | int):
         return None
     return _Claim(session, pid, str(start))
-
-
-def _start(pid: int) -> str:
-    """Start of a process, in clock ticks since boot; "" when it is gone or only a zombie."""
-    try:
-        with open(f"/proc/{pid}/stat", encoding="latin-1") as file:
-            fields = file.read().rpartition(")")[2].split()
-        return "" if fields[0] in "ZX" else fields[19]  # the third and the 22nd of the whole line
-    except (OSError, IndexError):
-        return ""

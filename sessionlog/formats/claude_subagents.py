@@ -13,8 +13,7 @@ import os
 import re
 
 from sessionlog import codec
-from sessionlog.errors import Unreadable
-from sessionlog.paths import open_regular
+from sessionlog.paths import beginning
 from sessionlog.records import Activity
 
 _HEAD = 4096
@@ -33,7 +32,7 @@ def subagents_of(path: str) -> list[str]:
     own = [os.path.join(inside, other) for other in _agents(inside)]
     mark = f'"sessionId":"{session}"'.encode()
     beside = [os.path.join(folder, other) for other in _agents(folder or ".") if other != name]
-    return own + [other for other in beside if mark in _head(other)]
+    return own + [other for other in beside if mark in beginning(other, _HEAD)]
 
 
 def agent_log(path: str, agent_id: str) -> str | None:
@@ -59,7 +58,7 @@ def _near(path: str) -> list[str]:
         return [os.path.join(folder, name) for name in _agents(folder)]
     found, seen = list(subagents_of(path)), {path}
     for _ in range(_GENERATIONS):
-        parent = _PARENT.search(_head(path))
+        parent = _PARENT.search(beginning(path, _HEAD))
         if parent is None:
             break
         path = os.path.join(os.path.dirname(path), f"{parent[1].decode()}.jsonl")
@@ -73,7 +72,7 @@ def _near(path: str) -> list[str]:
 def _call_of(path: str) -> str:
     """Id of the call that started the subagent at `path`; "" where nothing tells."""
     try:
-        value = codec.loads(_head(path.removesuffix("jsonl") + "meta.json"))
+        value = codec.loads(beginning(path.removesuffix("jsonl") + "meta.json", _HEAD))
     except ValueError:
         return ""
     call = value.get("toolUseId") if isinstance(value, dict) else None
@@ -90,16 +89,3 @@ def _agents(folder: str) -> list[str]:
         if name.startswith("agent-") and name.endswith(".jsonl")
         and not name.startswith(_SUMMARISER)
     )  # fmt: skip
-
-
-def _head(path: str) -> bytes:
-    try:
-        fd = open_regular(path)
-    except Unreadable:
-        return b""
-    try:
-        return os.pread(fd, _HEAD, 0)
-    except OSError:
-        return b""
-    finally:
-        os.close(fd)

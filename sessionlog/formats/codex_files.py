@@ -12,9 +12,8 @@ from collections.abc import Iterator
 from datetime import UTC, date, datetime, timedelta
 
 from sessionlog import codec
-from sessionlog.errors import Unreadable
 from sessionlog.formats.codex_place import ARCHIVED, UUID
-from sessionlog.paths import open_regular
+from sessionlog.paths import beginning
 from sessionlog.records import Activity
 
 _SUFFIXES = (".jsonl", ".jsonl.zst")
@@ -49,11 +48,11 @@ def subagents_of(path: str) -> list[str]:
     for folder in _days(path):
         for name in _rollouts(folder):
             other = os.path.join(folder, name)
-            head = _head(other)
+            head = beginning(other, _HEAD)
             parent, own = _PARENT.search(head), _ID.search(head)
             if parent and own:
                 children.setdefault(parent[1].decode(), []).append((other, own[1].decode()))
-    own = _ID.search(_head(path)) if children else None
+    own = _ID.search(beginning(path, _HEAD)) if children else None
     found, todo = [], [own[1].decode()] if own else []
     while todo:
         for other, id in children.pop(todo.pop(), ()):
@@ -73,7 +72,7 @@ def started_by(path: str, half: Activity) -> str | None:
     except (ValueError, KeyError, TypeError):
         return None
     other = log_of(id, path) if isinstance(id, str) else None
-    return other if other and other != path and _PARENT.search(_head(other)) else None
+    return other if other and other != path and _PARENT.search(beginning(other, _HEAD)) else None
 
 
 def _folders(id: str, here: str) -> Iterator[str]:
@@ -110,16 +109,3 @@ def _rollouts(folder: str) -> list[str]:
     except OSError:
         return []
     return sorted(n for n in names if n.startswith("rollout-") and n.endswith(_SUFFIXES))
-
-
-def _head(path: str) -> bytes:
-    try:
-        fd = open_regular(path)
-    except Unreadable:
-        return b""
-    try:
-        return os.pread(fd, _HEAD, 0)
-    except OSError:
-        return b""
-    finally:
-        os.close(fd)

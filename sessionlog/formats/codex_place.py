@@ -11,17 +11,15 @@ import os
 import re
 import uuid
 from collections.abc import Callable, Mapping
-from datetime import UTC, datetime
-from hashlib import sha256
-from itertools import count
+from datetime import datetime
 
+from sessionlog.formats.ids import first_free, uuid_at
 from sessionlog.paths import agent_folders
 
 UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 ARCHIVED = "archived_sessions"
 """The folder beside `sessions`, flat."""
 PROVIDER = "openai"
-_MILLISECONDS = (1 << 48) - 1
 
 
 def beside(
@@ -80,17 +78,9 @@ def _free(
 ) -> tuple[str, str]:  # fmt: skip
     """The first of the folder that is not taken; its name has the local time, as the client's."""
     stamp = now.astimezone().strftime("%Y-%m-%dT%H-%M-%S")
-    for n in count():
-        id = _timed(now, f"{seed}\0{now.isoformat()}\0{n}")
-        path = os.path.join(folder, f"rollout-{stamp}-{id}.jsonl")
-        if not taken(path) and not taken(f"{path}.zst"):
-            return id, path
-    raise AssertionError("count() ends")
 
+    def made(n: int) -> tuple[str, str]:
+        id = uuid_at(now, seed, now.isoformat(), n)
+        return id, os.path.join(folder, f"rollout-{stamp}-{id}.jsonl")
 
-def _timed(now: datetime, seed: str) -> str:
-    """A UUID of version 7, whose head is the time, as the client's: ids sort by age."""
-    moment = int(now.astimezone(UTC).timestamp() * 1000) & _MILLISECONDS
-    tail = int.from_bytes(sha256(seed.encode("utf-8", "surrogateescape")).digest()[:10], "big")
-    bits = (moment << 80) | (tail & ~(0xF << 76) & ~(0x3 << 62)) | (0x7 << 76) | (0x2 << 62)
-    return str(uuid.UUID(int=bits))
+    return first_free(made, lambda path: taken(path) or taken(f"{path}.zst"))

@@ -11,7 +11,6 @@ import hashlib
 import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from datetime import UTC, datetime
-from itertools import count
 from typing import Any
 
 from sessionlog import codec, splice
@@ -19,7 +18,7 @@ from sessionlog.formats import gemini_lines as lines
 from sessionlog.formats.base import Birth, Fate, Part, Said
 from sessionlog.formats.gemini_compose import composed, home_of, project_hash, told_line
 from sessionlog.formats.gemini_parts import MODEL, TOLD, calls_of, parts_of
-from sessionlog.formats.ids import uuid_of
+from sessionlog.formats.ids import digest_of, first_free, uuid_of
 from sessionlog.records import OpenCall
 
 
@@ -199,13 +198,12 @@ def _free(
     `cleanupExpiredSessions`) deletes both. It resumes by the id inside, whatever the name.
     """
     minute = now.astimezone(UTC).strftime("%Y-%m-%dT%H-%M")
-    for n in count():
-        seed = "\0".join(map(str, (now.isoformat(), folder, *seeds, n)))
-        id = uuid_of(hashlib.sha256(seed.encode("utf-8", "surrogateescape")).digest())
-        path = os.path.join(folder, f"session-{minute}-{id}.jsonl")
-        if not taken(path):
-            break
-    return id, path
+
+    def made(n: int) -> tuple[str, str]:
+        id = uuid_of(digest_of(now.isoformat(), folder, *seeds, n))
+        return id, os.path.join(folder, f"session-{minute}-{id}.jsonl")
+
+    return first_free(made, taken)
 
 
 def _answer(call: OpenCall, at: str, text: str) -> bytes:

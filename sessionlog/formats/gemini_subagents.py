@@ -5,8 +5,7 @@ from __future__ import annotations
 import os
 import re
 
-from sessionlog.errors import Unreadable
-from sessionlog.paths import open_regular
+from sessionlog.paths import beginning
 
 _HEAD = 4096
 _ID = re.compile(rb'"sessionId"\s*:\s*"([A-Za-z0-9_-]{1,100})"')
@@ -25,14 +24,5 @@ def subagents_of(path: str) -> list[str]:
 
 
 def _id_of(path: str) -> str:
-    try:
-        fd = open_regular(path)
-    except Unreadable:
-        return ""
-    try:
-        found = _ID.search(os.pread(fd, _HEAD, 0))
-    except OSError:
-        return ""
-    finally:
-        os.close(fd)
+    found = _ID.search(beginning(path, _HEAD))
     return found[1].decode() if found else ""

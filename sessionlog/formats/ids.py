@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import uuid
+from collections.abc import Callable
 from datetime import datetime
+from itertools import count
 
 
 def uuid_at(now: datetime, *seeds: object) -> str:
@@ -21,6 +23,13 @@ def uuid_at(now: datetime, *seeds: object) -> str:
 def digest_of(*seeds: object) -> bytes:
     """32 bytes that only the seeds decide."""
     return hashlib.sha256("\0".join(map(str, seeds)).encode("utf-8", "replace")).digest()
+
+
+def first_free(
+    made: Callable[[int], tuple[str, str]], taken: Callable[[str], bool]
+) -> tuple[str, str]:
+    """The first (id, path) that is not taken of those that `made` gives for 0, 1, 2, ..."""
+    return next(place for place in map(made, count()) if not taken(place[1]))
 
 
 def uuid_of(digest: bytes) -> str:

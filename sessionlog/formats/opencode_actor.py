@@ -17,6 +17,7 @@ from itertools import count
 from sessionlog import codec, splice
 from sessionlog.errors import NotPossible
 from sessionlog.formats.base import Birth, Fate, Part, Said, dict_of
+from sessionlog.formats.ids import first_free
 from sessionlog.formats.opencode_copy import Copy
 from sessionlog.formats.opencode_ids import is_session, session_id
 from sessionlog.paths import opencode_databases, runs_folder
@@ -104,12 +105,12 @@ def _private(
     taken: Callable[[str], bool],
 ) -> tuple[str, str]:  # fmt: skip
     folder = os.path.join(os.path.dirname(runs_folder(environ)), "opencode")
-    for turn in count():
+
+    def made(turn: int) -> tuple[str, str]:
         id = session_id(now, *seeds, turn)
-        path = os.path.join(folder, f"{id}.json")
-        if not taken(path):
-            return id, path
-    raise AssertionError("the numbers do not end")
+        return id, os.path.join(folder, f"{id}.json")
+
+    return first_free(made, taken)
 
 
 def _id_of(birth: Birth) -> str:

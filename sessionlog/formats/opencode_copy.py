@@ -44,7 +44,7 @@ class Copy:
         """A message of the source; `closings` answer its open calls."""
         info = dict_of(value.get("info"))
         for note in NOTES:
-            line = without(line, note)
+            line = splice.without(line, note)
         found = splice.member(line, ("info",))
         assert found is not None  # it has a role
         head, body = line[: found.start], line[found.start : found.end]
@@ -77,7 +77,7 @@ class Copy:
         body = line[found.start : found.end]
         info = dict_of(splice.loads(body))
         for key in ("parentID", "share", "workspaceID", "revert", *wrong(info, SESSION)):
-            body = without(body, key)
+            body = splice.without(body, key)
         values = missing(info, self._expected(info)) | self._values(info)
         return line[: found.start][1:] + splice.put(body, 0, values) + line[found.end : -1]
 
@@ -128,7 +128,7 @@ class Copy:
             wanted["model"] = self._model
         self._know(info)
         for key in wrong(info, wanted):
-            body = without(body, key)
+            body = splice.without(body, key)
         return id, splice.put(body, 0, missing(info, wanted) | values)
 
     def _know(self, info: Value) -> None:
@@ -170,7 +170,7 @@ class Copy:
             values |= _state(data, part, closings, created)
         wanted = PARTS.get(text_of(part.get("type")), {})
         for key in wrong(part, wanted):
-            data = without(data, key)
+            data = splice.without(data, key)
         return splice.put(data, 0, missing(part, wanted) | values)
 
 
@@ -233,15 +233,3 @@ def _created(info: Value) -> int:
     if isinstance(created, bool) or not isinstance(created, int | float):
         return 0
     return int(created) if 0 <= created < 1 << 53 else 0
-
-
-def without(data: bytes, key: str) -> bytes:
-    """The object without a member, however often that stands there."""
-    while found := splice.member(data, (key,)):
-        before, after = data[: found.begin].rstrip(), data[found.end :].lstrip()
-        if before.endswith(b","):
-            before = before[:-1]
-        else:
-            after = after.removeprefix(b",")
-        data = before + after
-    return data

@@ -11,6 +11,7 @@ import sqlite3
 import time
 
 from sessionlog.errors import Unreadable
+from sessionlog.processes import began as started
 from sessionlog.stores.opencode_ask import ids_of, number_of, picked, tables
 from sessionlog.stores.sqlite import holders, read
 
@@ -23,7 +24,7 @@ def evidence(path: str, session_id: str) -> str | None:
     file, _, name = path.rpartition("/")
     if not os.path.isfile(file):
         return None
-    began = {pid: begun for pid in _holders(file) if (begun := _began(pid)) is not None}
+    began = {pid: begun for pid in _holders(file) if (begun := started(pid)) is not None}
     if not began:
         return None
     try:
@@ -55,15 +56,3 @@ def _changed(db: sqlite3.Connection, name: str) -> float:
         times = picked(db, table, ["time_updated"], column, ids)
         latest = max([latest, *(number_of(told) for (told,) in times)])
     return latest
-
-
-def _began(pid: int) -> float | None:
-    """When a process began, in seconds of Unix time; None when it is gone."""
-    try:
-        with open(f"/proc/{pid}/stat", encoding="latin-1") as file:
-            ticks = int(file.read().rpartition(")")[2].split()[19])
-        with open("/proc/stat", encoding="ascii") as file:
-            booted = next(int(line.split()[1]) for line in file if line.startswith("btime"))
-    except (OSError, ValueError, IndexError, StopIteration):
-        return None
-    return booted + ticks / os.sysconf("SC_CLK_TCK")

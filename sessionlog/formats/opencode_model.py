@@ -16,7 +16,7 @@ from sessionlog import codec
 from sessionlog.errors import Unreadable
 from sessionlog.formats.base import dict_of, text_of
 from sessionlog.formats.opencode_shape import MESSAGES
-from sessionlog.paths import open_regular, opencode_databases
+from sessionlog.paths import beginning, opencode_databases
 from sessionlog.stores.opencode_ask import picked
 from sessionlog.stores.sqlite import read
 
@@ -68,10 +68,6 @@ def _configured(environ: Mapping[str, str]) -> Iterator[str]:
     own = environ.get("OPENCODE_CONFIG")
     places = [own] if own else []
     for path in places + [os.path.join(folder, "opencode", name) for name in _FILES]:
-        try:
-            with open(open_regular(path), "rb") as file:
-                found = _CONFIGURED.search(file.read(_MOST))
-        except (Unreadable, OSError):
-            continue
+        found = _CONFIGURED.search(beginning(path, _MOST))
         if found is not None:
             yield found[1].decode("utf-8", "replace")

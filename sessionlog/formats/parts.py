@@ -5,11 +5,11 @@ Pure; content never raises.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from sessionlog.codec import dumps
-from sessionlog.records import Image
+from sessionlog.records import Event, Image, Record
 
 
 def json_text(value: Any) -> str:
@@ -27,6 +27,19 @@ def json_text(value: Any) -> str:
 def rest_of(body: Mapping[str, Any], *known: str) -> dict[str, Any]:
     """The fields of an object that were not used."""
     return {key: value for key, value in body.items() if key not in known}
+
+
+def last_said(newest_first: Iterable[Record], kind: str, within: int) -> str:
+    """The text of the last event of a kind in the last `within` bytes of a log; "" for none."""
+    end = -1
+    for record in newest_first:
+        payload = record.payload
+        end = record.span.end if end < 0 else end
+        if record.span.offset < end - within:
+            break
+        if isinstance(payload, Event) and payload.kind == kind and payload.text:
+            return payload.text
+    return ""
 
 
 def image_at(url: str) -> Image:

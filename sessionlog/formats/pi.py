@@ -24,7 +24,7 @@ from sessionlog.formats.base import (
     standing,
     text_of,
 )
-from sessionlog.formats.parts import rest_of
+from sessionlog.formats.parts import last_said, rest_of
 from sessionlog.formats.pi_actor import PiActor
 from sessionlog.formats.pi_entries import BROKEN, KINDS, entry_records, link_of
 from sessionlog.formats.pi_usage import usage_of
@@ -89,7 +89,7 @@ class Pi:
     ) -> Description:
         facts = _Facts()
         _read_head(facts, oldest_first)
-        _read_tail(facts, newest_first)
+        facts.name = last_said(newest_first, "session_info", _TAIL) or facts.name
         stem = path.rpartition("/")[2].removesuffix(".jsonl")
         named = _UUID.search(stem)
         meta = facts.meta._replace(
@@ -285,16 +285,3 @@ def _note_event(facts: _Facts, event: Event) -> None:
         facts.provider = text_of(event.extra.get("provider"))
     elif event.kind == "session_info":
         facts.name = event.text
-
-
-def _read_tail(facts: _Facts, newest_first: Iterable[Record]) -> None:
-    """The last name wins. Looks _TAIL bytes back."""
-    end = -1
-    for record in newest_first:
-        payload = record.payload
-        end = record.span.end if end < 0 else end
-        if record.span.offset < end - _TAIL:
-            return
-        if isinstance(payload, Event) and payload.kind == "session_info" and payload.text:
-            facts.name = payload.text
-            return

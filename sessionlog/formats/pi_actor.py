@@ -17,7 +17,7 @@ from typing import Any
 
 from sessionlog import codec, splice
 from sessionlog.formats.base import Birth, Fate, Part, Said, dict_of, list_of, text_of
-from sessionlog.formats.ids import uuid_at
+from sessionlog.formats.ids import first_free, uuid_at
 from sessionlog.formats.links import Links
 from sessionlog.formats.pi_entries import link_of
 from sessionlog.paths import agent_folders
@@ -240,9 +240,9 @@ def _free(
     folder: str, seeds: tuple[object, ...], now: datetime, taken: Callable[[str], bool]
 ) -> tuple[str, str]:
     time = now.astimezone(UTC).strftime("%Y-%m-%dT%H-%M-%S-") + f"{now.microsecond // 1000:03d}Z"
-    for turn in count():
+
+    def made(turn: int) -> tuple[str, str]:
         id = uuid_at(now, *seeds, turn)
-        path = os.path.join(folder, f"{time}_{id}.jsonl")
-        if not taken(path):
-            return id, path
-    raise AssertionError("the numbers do not end")
+        return id, os.path.join(folder, f"{time}_{id}.jsonl")
+
+    return first_free(made, taken)

@@ -17,7 +17,7 @@ from typing import Any
 
 from sessionlog import codec, splice
 from sessionlog.formats.base import Birth, Fate, Part, Said, list_of, text_of
-from sessionlog.formats.ids import digest_of, uuid_of
+from sessionlog.formats.ids import digest_of, first_free, uuid_of
 from sessionlog.formats.links import Links
 from sessionlog.formats.qwen_links import link_of
 from sessionlog.formats.qwen_parts import runs_of
@@ -194,9 +194,8 @@ def _only(data: bytes, kept: list[bool]) -> bytes:
 def _free(
     folder: str, seeds: tuple[object, ...], now: datetime, taken: Callable[[str], bool]
 ) -> tuple[str, str]:
-    for turn in count():
+    def made(turn: int) -> tuple[str, str]:
         id = uuid_of(digest_of(now, *seeds, turn))  # versions above 5 are no id to the client
-        path = os.path.join(folder, id + ".jsonl")
-        if not taken(path):
-            return id, path
-    raise AssertionError("the numbers do not end")
+        return id, os.path.join(folder, id + ".jsonl")
+
+    return first_free(made, taken)

@@ -13,6 +13,7 @@ from itertools import chain
 from typing import Any
 
 from sessionlog.formats.base import Description, dict_of, standing, text_of
+from sessionlog.formats.parts import last_said
 from sessionlog.formats.qwen_events import API_ERROR, INTERRUPT
 from sessionlog.formats.qwen_parts import CANCELLED
 from sessionlog.records import Ending, Event, Message, Meta, Origin, Record, shown_type
@@ -48,7 +49,7 @@ def description_of(
     """What a list row shows: the title that was given, else the first prompt."""
     facts = _Facts()
     _read_head(facts, oldest_first)
-    _read_tail(facts, newest_first)
+    facts.title = last_said(newest_first, "custom_title", _TAIL) or facts.title
     return Description(_meta(path, facts), facts.title or facts.prompt, facts.started)
 
 
@@ -79,19 +80,6 @@ def _note_event(facts: _Facts, event: Event) -> None:
         facts.model = facts.model or event.text
     elif event.kind == "parent_session":
         facts.parent = event.text
-
-
-def _read_tail(facts: _Facts, newest_first: Iterable[Record]) -> None:
-    """The last title wins. Looks _TAIL bytes back."""
-    end = -1
-    for record in newest_first:
-        payload = record.payload
-        end = record.span.end if end < 0 else end
-        if record.span.offset < end - _TAIL:
-            return
-        if isinstance(payload, Event) and payload.kind == "custom_title" and payload.text:
-            facts.title = payload.text
-            return
 
 
 def _meta(path: str, facts: _Facts) -> Meta:

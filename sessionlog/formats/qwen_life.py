@@ -10,8 +10,7 @@ from __future__ import annotations
 import socket
 
 from sessionlog import codec
-from sessionlog.errors import Unreadable
-from sessionlog.paths import open_regular
+from sessionlog.paths import beginning
 from sessionlog.processes import began
 
 _MOST = 64 * 1024
@@ -23,9 +22,8 @@ _SLACK = 10.0
 def evidence(path: str, session_id: str) -> str | None:
     """What shows that a client runs this session; None when nothing does."""
     try:
-        with open(open_regular(f"{path.removesuffix('.jsonl')}.runtime.json"), "rb") as file:
-            value = codec.loads(file.read(_MOST))
-    except (OSError, Unreadable, ValueError):
+        value = codec.loads(beginning(f"{path.removesuffix('.jsonl')}.runtime.json", _MOST))
+    except ValueError:
         return None
     if not isinstance(value, dict) or value.get("hostname") != socket.gethostname():
         return None

@@ -14,8 +14,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from sessionlog import codec
-from sessionlog.errors import Unreadable
-from sessionlog.paths import open_regular
+from sessionlog.paths import beginning
 from sessionlog.records import Activity
 
 _HEAD = 16 * 1024
@@ -56,7 +55,7 @@ def _near(path: str) -> Iterator[str]:
     while path not in seen and len(seen) < _GENERATIONS:
         seen.add(path)
         yield from _agents(_folder_of(path))
-        parent = _PARENT.search(_head(path))
+        parent = _PARENT.search(beginning(path, _HEAD))
         if parent is not None:
             path = os.path.join(os.path.dirname(path), f"{parent[1].decode()}.jsonl")
 
@@ -95,20 +94,7 @@ def _agent(path: str) -> str:
 def _note(path: str) -> Mapping[str, Any]:
     """What the client noted of the subagent at `path`; empty where nothing can be read."""
     try:
-        value = codec.loads(_head(path.removesuffix("jsonl") + "meta.json"))
+        value = codec.loads(beginning(path.removesuffix("jsonl") + "meta.json", _HEAD))
     except ValueError:
         return {}
     return value if isinstance(value, dict) else {}
-
-
-def _head(path: str) -> bytes:
-    try:
-        fd = open_regular(path)
-    except Unreadable:
-        return b""
-    try:
-        return os.pread(fd, _HEAD, 0)
-    except OSError:
-        return b""
-    finally:
-        os.close(fd)

@@ -64,7 +64,7 @@ def look(
     A log of more than `whole` bytes is read from its end. Raises NotALog when no format
     recognises it, Unreadable when it cannot be opened.
     """
-    fd = open_log(path)
+    fd = open_log(path, stays=True)
     try:
         form = format_of(path, fd)
     finally:

@@ -10,6 +10,7 @@ import build
 import pytest
 from build import codex_call, codex_event, codex_item, codex_line, codex_meta, codex_output
 from build import codex_said as said
+from decoding import Decoding
 
 from sessionlog import codec
 from sessionlog.formats.base import decoded_bits
@@ -17,12 +18,10 @@ from sessionlog.formats.codex import Codex
 from sessionlog.listing import glance
 from sessionlog.reader import load
 from sessionlog.records import (
-    Activity,
     Event,
     Message,
     Meta,
     Other,
-    Record,
     Reset,
     Span,
     shown_type,
@@ -30,38 +29,19 @@ from sessionlog.records import (
 from sessionlog.session import Session
 
 FORMAT = Codex()
+READ = Decoding(FORMAT)
+decoded, one, message, event, activity = (
+    READ.decoded,
+    READ.one,
+    READ.message,
+    READ.event,
+    READ.activity,
+)
 STARTED = codex_event("task_started", turn_id="t1")
 
 
 def session(folder: Path, *lines: bytes, tail: bytes = b"") -> Session:
     return load(build.log(folder / build.CODEX_FILE, lines, tail))
-
-
-def decoded(data: bytes) -> list[Record]:
-    return FORMAT.decode(codec.loads(data), Span(1, 0, len(data)))
-
-
-def one(data: bytes) -> Record:
-    (record,) = decoded(data)
-    return record
-
-
-def message(data: bytes) -> Message:
-    payload = one(data).payload
-    assert isinstance(payload, Message)
-    return payload
-
-
-def event(data: bytes) -> Event:
-    payload = one(data).payload
-    assert isinstance(payload, Event)
-    return payload
-
-
-def activity(data: bytes) -> Activity:
-    found = message(data).activity
-    assert found is not None
-    return found
 
 
 def output(value: Any, **more: Any) -> bytes:

@@ -6,33 +6,14 @@ from typing import Any
 
 import pytest
 from build import codex_item, codex_line
+from decoding import Decoding
 
-from sessionlog import codec
 from sessionlog.formats.codex import Codex
-from sessionlog.records import Activity, Message, Record, Span
+from sessionlog.records import Message
 
 FORMAT = Codex()
-
-
-def decoded(data: bytes) -> list[Record]:
-    return FORMAT.decode(codec.loads(data), Span(1, 0, len(data)))
-
-
-def one(data: bytes) -> Record:
-    (record,) = decoded(data)
-    return record
-
-
-def message(data: bytes) -> Message:
-    payload = one(data).payload
-    assert isinstance(payload, Message)
-    return payload
-
-
-def activity(data: bytes) -> Activity:
-    found = message(data).activity
-    assert found is not None
-    return found
+READ = Decoding(FORMAT)
+decoded, one, message, activity = READ.decoded, READ.one, READ.message, READ.activity
 
 
 def output(value: Any, **more: Any) -> bytes:

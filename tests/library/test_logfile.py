@@ -11,9 +11,13 @@ import opencode_logs
 import pytest
 
 from sessionlog.errors import NotPossible, Unreadable
-from sessionlog.listing import find, logs_in
+from sessionlog.listing import find, glance, logs_in
 from sessionlog.logfile import file_of, open_log, print_of, sessions_in, stat_log, there, watched
 from sessionlog.reader import load
+from sessionlog.source import format_of
+from sessionlog.window import Log
+
+GEMINI = gemini_logs.healthy()
 
 
 def lines(path: str) -> bytes:
@@ -55,6 +59,20 @@ def test_what_grows_stays_the_same_file_and_what_changes_is_another(tmp_path: Pa
     assert lines(str(path)).startswith(before)
     opencode_logs.export(path, messages[1:])
     assert stat_log(str(path)).st_ino != was.st_ino
+
+
+def test_looking_at_many_others_does_not_make_an_open_session_another(tmp_path: Path) -> None:
+    paths = [
+        str(build.log(tmp_path / gemini_logs.FILE.replace("f00dfeed", f"{n:08}"), GEMINI))
+        for n in range(40)
+    ]
+    fd = open_log(paths[0])
+    log = Log(paths[0], format_of(paths[0], fd))
+    os.close(fd)
+    for path in paths:
+        glance(path)
+    assert log.refresh().kind == "none"
+    log.close()
 
 
 def test_two_readers_of_one_session_do_not_move_each_other(tmp_path: Path) -> None:

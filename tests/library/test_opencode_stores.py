@@ -336,12 +336,12 @@ def test_a_call_leads_to_the_session_of_its_subagent_and_to_no_other_file(tmp_pa
 
 
 def test_the_lines_of_a_session_grow_with_it(place: Path) -> None:
-    fd = open_log(str(place))
+    fd = open_log(str(place), stays=True)
     size = os.fstat(fd).st_size
     db = sqlite3.connect(place.parent)
     oc.put_message(db, oc.SESSION, user(9, "More", part("agent", 901, name="x")))
     db.commit()
     db.close()
-    os.close(open_log(str(place)))
+    os.close(open_log(str(place), stays=True))
     assert os.fstat(fd).st_size > size
     os.close(fd)

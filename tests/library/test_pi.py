@@ -16,28 +16,26 @@ from build import pi_message as message
 from build import pi_result as result
 from build import pi_said as said
 from build import pi_user as user
+from decoding import Decoding
 
-from sessionlog import codec
 from sessionlog.formats.base import COUNT, LOUD, TROUBLE, USER, decoded_bits
 from sessionlog.formats.pi import Pi
 from sessionlog.formats.table import recognise
 from sessionlog.framing import split
 from sessionlog.listing import glance
 from sessionlog.reader import load
-from sessionlog.records import Event, Kind, Message, Origin, Record, Span, shown_type
+from sessionlog.records import Event, Kind, Message, Origin, shown_type
 from sessionlog.session import Session
 
 CASES = os.environ.get("SESSIONLOG_CASES", "")
 FORMAT = Pi()
+READ = Decoding(FORMAT)
+decoded = READ.decoded
 cases = pytest.mark.skipif(not CASES, reason="SESSIONLOG_CASES names no folder of sample logs")
 
 
 def session(folder: Path, *lines: bytes, tail: bytes = b"") -> Session:
     return load(build.log(folder / build.PI_FILE, lines, tail))
-
-
-def decoded(data: bytes) -> list[Record]:
-    return FORMAT.decode(codec.loads(data), Span(1, 0, len(data)))
 
 
 def only(data: bytes) -> Any:

@@ -10,6 +10,7 @@ from typing import Any
 import build
 import pytest
 import qwen_logs as qwen
+from decoding import Decoding
 
 from sessionlog import codec
 from sessionlog.formats.base import LOUD, TROUBLE, USER, decoded_bits
@@ -23,24 +24,20 @@ from sessionlog.records import (
     Message,
     Origin,
     Other,
-    Record,
     Reset,
-    Span,
     shown_type,
 )
 from sessionlog.session import Session
 
 CASES = os.environ.get("SESSIONLOG_CASES", "")
 FORMAT = Qwen()
+READ = Decoding(FORMAT)
+decoded = READ.decoded
 cases = pytest.mark.skipif(not CASES, reason="SESSIONLOG_CASES names no folder of sample logs")
 
 
 def session(folder: Path, *lines: bytes, tail: bytes = b"") -> Session:
     return load(build.log(folder / qwen.FILE, lines, tail))
-
-
-def decoded(data: bytes) -> list[Record]:
-    return FORMAT.decode(codec.loads(data), Span(1, 0, len(data)))
 
 
 def messages(data: bytes) -> list[Message]:
