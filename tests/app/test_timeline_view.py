@@ -8,6 +8,7 @@ from pathlib import Path
 
 import build
 import pytest
+from screens import until
 from textual import events
 from textual.app import App, ComposeResult
 from textual.message import Message
@@ -80,8 +81,7 @@ def body(view: TimelineView) -> str:
 async def settled(pilot: Pilot[None], view: TimelineView) -> None:
     """Until nothing is being looked for."""
     await pilot.pause()
-    while view.progress:
-        await pilot.pause()
+    await until(pilot, lambda: not view.progress, "found")
 
 
 def numbered(count: int) -> list[bytes]:
@@ -369,6 +369,9 @@ async def test_a_key_ends_a_long_look(tmp_path: Path) -> None:
 async def test_a_place_is_gone_to(tmp_path: Path, to: str, found: str) -> None:
     app = Pane(build.log(tmp_path / "a.jsonl", numbered(500)))
     async with app.run_test(size=SIZE) as pilot:
+        made = app.view.timeline
+        assert made is not None
+        await until(pilot, lambda: made.marks.complete(made.log.size), "counted")
         app.view.goto("300")
         app.view.goto(to)
         await pilot.pause()
