@@ -66,6 +66,14 @@ class Context:
         first = bisect_left(self.items, start, self._front, key=self._offset)
         self.items[:first] = [*reset.context, *front]
         self._front = len(reset.context) + len(front)
+        if reset.drop:
+            gone = [i for i, item in enumerate(self.items) if self._is_of(item, reset.drop)]
+            self._front -= bisect_left(gone, self._front)
+            for i in reversed(gone):
+                del self.items[i]
+
+    def _is_of(self, item: int | Message, keys: frozenset[str]) -> bool:
+        return isinstance(item, int) and self._held[item][0].key in keys
 
     def _offset(self, item: int | Message) -> int:
         return self._held[item][0].span.offset if isinstance(item, int) else 0

@@ -91,5 +91,7 @@ def _after(reset: Reset, context: list[int], steps: list[Numbered | None]) -> li
         keys = [step.record.key for _, step in held]
         if last in keys or not last:  # what it keeps may begin before the batch
             end = len(keys) - keys[::-1].index(last) if last else len(keys)
-            return context[keys.index(first) if first in keys else 0 : end]
+            start = keys.index(first) if first in keys else 0
+            kept = list(zip(context, keys, strict=True))[start:end]
+            return [i for i, key in kept if key not in reset.drop]
     return []

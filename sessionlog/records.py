@@ -200,6 +200,8 @@ class Reset(NamedTuple):
     """What the new conversation starts with, where the reset itself holds it."""
     keep_line: int | None = None
     """Number of the first line that stays in context, in logs without keys."""
+    drop: frozenset[str] = frozenset()
+    """`Record.key` of earlier records that leave the context, though `keep` holds them."""
 
 
 class Other(NamedTuple):

@@ -7,6 +7,12 @@ from sessionlog.records import Ending, Message, Meta, Record, Status
 WAITS = "not gone on with yet"
 """How a log stands that was made from another, and holds nothing of its own."""
 
+UNASKED = "nothing was asked of the model"
+"""How a log stands that holds nothing for the model: commands that its client ran by itself."""
+
+WENT_BACK = "went back to an earlier place"
+"""How a log stands whose last act was to take back what was said last."""
+
 HIDDEN = "in a call, or waiting at its prompt"
 """How a run goes on whose log does not tell a call that runs from a turn that has ended."""
 

@@ -32,14 +32,21 @@ class Contexts:
         self.horizon = 0
         """Byte offset of the last full reset; what is before it is history."""
         self._kept: tuple[int, int] | None = None
+        self._dropped: dict[str, int] = {}
+        """Keys of records that a reset takes out of what is kept, and where it stands."""
         self._marks = marks
         self._undone = list(newest_first(marks.left))
         later: list[Record] = []
+        full = False
         for record in _newest_resets(log, marks):
-            if any(_in(record.span.offset, stretch) for stretch in self._undone):
+            reset = record.payload
+            if not isinstance(reset, Reset) or self._is_undone(record):
                 continue
-            later.append(record)
-            if isinstance(record.payload, Reset) and record.payload.turns is None:
+            self._dropped |= dict.fromkeys(reset.drop - self._dropped.keys(), record.span.offset)
+            if not full:
+                later.append(record)
+            full = full or reset.turns is None
+            if full and not reset.drop:
                 break
         for record in reversed(later):
             self._apply(record)
@@ -47,7 +54,7 @@ class Contexts:
     @property
     def state(self) -> tuple[object, ...]:
         """Equal where the same stretches are out of context."""
-        return self.horizon, self._kept, tuple(self._undone)
+        return self.horizon, self._kept, len(self._dropped), tuple(self._undone)
 
     def holds(self, row: Row) -> bool:
         """Is the row part of what the agent would know?"""
@@ -56,7 +63,12 @@ class Contexts:
             return False
         if offset < self.horizon and not (self._kept and _in(offset, self._kept)):
             return False
+        if any(offset < self._dropped.get(record.key, 0) for record in row.records[:1]):
+            return False
         return not any(_in(offset, stretch) for stretch in self._undone)
+
+    def _is_undone(self, record: Record) -> bool:
+        return any(_in(record.span.offset, stretch) for stretch in self._undone)
 
     def _apply(self, record: Record) -> None:
         reset = record.payload

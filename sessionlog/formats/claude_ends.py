@@ -10,13 +10,17 @@ from itertools import chain, islice
 
 from sessionlog.formats.base import standing, text_of
 from sessionlog.formats.claude_blocks import INLINE, OUTPUTS, SYNTHETIC, is_interrupt, is_refusal
+from sessionlog.formats.claude_events import ENDS
 from sessionlog.records import Ending, Event, Message, Record, Reset, shown_type
+from sessionlog.status import UNASKED
 
 _TURN = 400
 """Messages that an unfinished turn is judged by."""
 _MANY = 50
 """Side chain messages after which a log without any others is a subagent's own."""
 _BAD_STOPS = ("max_tokens", "refusal", "model_context_window_exceeded")
+_GOES_ON = ("tool_use", "pause_turn")
+"""Reasons to stop after which the client asks the model again."""
 
 
 def ending_of(newest_first: Iterable[Record]) -> Ending:
@@ -36,7 +40,7 @@ def verdict_of(newest_first: Iterable[Record]) -> tuple[Ending | None, Iterable[
     records = _own_run(newest_first)
     turned = local = False
     summary: Record | None = None
-    offset = 0
+    offset, aside = 0, False
     for record in records:
         payload, offset = record.payload, record.span.offset
         if isinstance(payload, Reset):
@@ -48,16 +52,25 @@ def verdict_of(newest_first: Iterable[Record]) -> tuple[Ending | None, Iterable[
                 reason = text_of(payload.extra.get("error")) or "api_error"
                 words = "an API error ended the turn"
                 return Ending(True, reason, False, payload.text, words), ()
+            if payload.kind in ENDS:
+                return _stopped(payload), ()
             turned = turned or payload.ends
         elif not isinstance(payload, Message) or _is_aside(payload, local):
             local = _asks_no_model(payload, local)
+            aside = aside or isinstance(payload, Message)
         elif payload.type == "summary" and summary is None:
             summary = record
         else:
             before = [summary] if summary else []
-            return _decided(payload, turned), chain(before, [record], records)
-    if offset and not summary:  # as far as was read; the messages stand before
+            ending = _decided(payload, turned)
+            turn = [record]
+            if ending is None and shown_type(payload) == "response":
+                turn, ending = _with_answers(record, records)
+            return ending, chain(before, turn, records)
+    if summary is None and offset:  # as far as was read; the messages stand before
         return Ending(False, None, None, "no ending recorded", "no message near the end"), ()
+    if summary is None and aside:
+        return Ending(False, None, None, UNASKED, "no message for the model"), ()
     return None, [summary] if summary else []
 
 
@@ -90,11 +103,36 @@ def _decided(message: Message, turned: bool) -> Ending | None:
         stop = text_of(message.extra.get("stop_reason"))
         if stop in _BAD_STOPS:
             return Ending(True, stop, False, text or stop, f"stop_reason {stop}")
-        if turned or stop != "tool_use":
+        if turned or stop not in _GOES_ON:
             return Ending(True, stop or None, True, text or "done", "the last answer has no call")
     if turned and kind != "call":
         return Ending(True, None, None, "the turn ended", f"turn_duration, and before it a {kind}")
     return None
+
+
+def _stopped(event: Event) -> Ending:
+    """The client let the model go no further, though its turn was not over."""
+    evidence = f"a note of {event.kind}"
+    if event.kind == "max_turns_reached":
+        return Ending(True, "max_turns", False, event.text, evidence)
+    text = f"stopped by a hook: {event.text}" if event.text else "stopped by a hook"
+    return Ending(True, "hook_stopped", False, text, evidence)
+
+
+def _with_answers(
+    last: Record, before: Iterator[Record]
+) -> tuple[list[Record], Ending | None]:
+    """The results at the end of a log, newest first, with the record that stands before them; and
+    the ending that a note between them makes."""
+    turn = [last]
+    for record in before:
+        payload = record.payload
+        turn.append(record)
+        if isinstance(payload, Event) and payload.kind in ENDS:
+            return turn, _stopped(payload)
+        if isinstance(payload, Message) and shown_type(payload) not in ("response", "system"):
+            break
+    return turn, None
 
 
 def cut_off(newest_first: Iterable[Record]) -> Ending:

@@ -41,6 +41,8 @@ _FAILED = (
     "hook_non_blocking_error", "hook_blocking_error", "hook_error_during_execution",
     "hook_stopped_continuation", "hook_cancelled",
 )  # fmt: skip
+ENDS = ("max_turns_reached", "hook_stopped_continuation")
+"""Attachments by which the client notes that it let the model go no further."""
 _ENVELOPE = (
     "type", "subtype", "uuid", "timestamp", "parentUuid", "isSidechain", "userType", "cwd",
     "version", "gitBranch", "slug", "entrypoint", "agentId", "isMeta", "level",
@@ -110,11 +112,14 @@ def attachment(value: Mapping[str, Any], span: Span, at: str, key: str) -> Recor
     """What the client put beside the conversation: hooks, files, lists, reminders."""
     body = dict_of(value.get("attachment"))
     kind = text_of(body.get("type"))
-    failed = kind in _FAILED
+    failed = kind in _FAILED or kind == "max_turns_reached"
     text = _said(body)
+    if kind == "max_turns_reached":
+        most = body.get("maxTurns")
+        text = f"turn limit reached{f' ({most})' if type(most) is int else ''}"
     return event_record(
         kind or "attachment", span, at, key=key, quiet=not failed, ok=False if failed else None,
-        text=text if failed else text[:_LONG], extra=rest_of(body, "type"),
+        ends=kind in ENDS, text=text if failed else text[:_LONG], extra=rest_of(body, "type"),
         call_id=text_of(body.get("toolUseID")),
     )  # fmt: skip
 

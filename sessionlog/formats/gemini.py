@@ -42,6 +42,7 @@ from sessionlog.records import (
     Usage,
     shown_type,
 )
+from sessionlog.status import UNASKED, WENT_BACK
 from sessionlog.stores.gemini_fold import plausible
 
 _FOLDERS = re.compile(
@@ -112,13 +113,13 @@ class Gemini:
                 said = payload.text.strip()
                 return Ending(True, payload.kind, False, said, f"a message of type {payload.kind}")
             if isinstance(payload, Reset):
-                return Ending(True, None, None, "went back to an earlier place", "a rewind is last")
+                return Ending(True, None, None, WENT_BACK, "a rewind is last")
             if isinstance(payload, Message) and payload.type != "system" and not payload.unsent:
                 return _decided(payload) or _open([record, *islice(records, _TURN)])
             if isinstance(payload, Message) and payload.type == "assistant":
                 return Ending(False, None, None, "in a call that the log does not hold",
                               "the last answer is empty, as it is while its calls run")  # fmt: skip
-        return Ending(False, None, None, "nothing was asked", "no prompt in the log")
+        return Ending(False, None, None, UNASKED, "no prompt in the log")
 
     def glimpse(self, path: str, head: bytes, tail: bytes, size: int) -> Entry | None:
         return None  # prompt, model and text stand in messages, which have to be decoded

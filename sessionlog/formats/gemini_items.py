@@ -32,6 +32,11 @@ CANCELLED = "Request cancelled."
 """The client's note that a person stopped the answer."""
 NUDGE = "System: Please continue."
 """What the client itself says when the model stopped with nothing."""
+_HALTS = {
+    "The session has reached the maximum number of turns": "max_turns",
+    "A potential loop was detected": "loop_detected",
+}
+"""How notes of the client begin by which it stopped the model itself, and why."""
 _FAILED = ("error", "cancelled")
 _META = ("sessionId", "startTime", "directories", "messages", "forkedFrom", TOLD)
 
@@ -40,7 +45,7 @@ def records_of(value: Mapping[str, Any], span: Span) -> list[Record]:
     """The records of one object of a line; at least one."""
     told = dict_of(value.get(TOLD))
     if isinstance(value.get("$rewindTo"), str):
-        return [Record(Kind.RESET, "", Reset("rewind", keep=_keep(told)), span)]
+        return [Record(Kind.RESET, "", Reset("rewind", keep=_keep(told), drop=_dropped(told)), span)]
     if isinstance(value.get("id"), str):
         return list(_numbered(_message(value, told, span)))
     if isinstance(value.get("$set"), dict):
@@ -58,6 +63,12 @@ def _numbered(records: Iterable[Record]) -> Iterator[Record]:
 def _keep(told: Mapping[str, Any]) -> tuple[str, str] | None:
     keys = list_of(told.get("keep"))
     return (text_of(keys[0]), text_of(keys[1])) if len(keys) == 2 else None
+
+
+def _dropped(told: Mapping[str, Any]) -> frozenset[str]:
+    """Of the messages that were taken out, the keys of all their records."""
+    gone = _names(told.get("drop"))
+    return frozenset(key_of(id, again) for id in gone for again in (False, True))
 
 
 # -- the head ----------------------------------------------------------------------------------
@@ -82,7 +93,9 @@ def _head(value: Mapping[str, Any], span: Span) -> Iterator[Record]:
 def _change(change: Mapping[str, Any], told: Mapping[str, Any], span: Span) -> Iterator[Record]:
     at = text_of(change.get("lastUpdated"))
     if told.get("reset") is True:
-        yield Record(Kind.RESET, at, Reset("the conversation was replaced", keep=_keep(told)), span)
+        why = "the conversation was replaced"
+        reset = Reset(why, keep=_keep(told), drop=_dropped(told))
+        yield Record(Kind.RESET, at, reset, span)
     else:
         extra = rest_of(change, "messages")
         yield event_record("update", span, at, text=text_of(change.get("summary")), extra=extra)
@@ -129,6 +142,8 @@ def _note(kind: str, value: Mapping[str, Any], span: Span, at: str, again: bool)
     text = _words(parts_of(value.get("content")))
     if text.strip() == CANCELLED:
         return event_record("cancelled", span, at, text=text, ok=False, ends=True, quiet=again)
+    if halted := next((word for start, word in _HALTS.items() if text.startswith(start)), ""):
+        return event_record(halted, span, at, text=text, ok=False, ends=True, quiet=again)
     failed = kind == "error"
     return event_record(
         kind, span, at, text=text, ok=False if failed else None, ends=failed, quiet=again

@@ -263,7 +263,7 @@ def _last(
 def _decided(last: Event, seen: list[Record], older: Iterator[Record]) -> Ending:
     """The ending that the last answer makes, by its `finish` and its time of completion."""
     if last.extra.get(REVERTED) == 0:
-        return Ending(True, None, None, "went back to an earlier place", "session.revert")
+        return Ending(True, None, None, WENT_BACK, "session.revert")
     finish = last.text
     if finish in _FAILED:
         return Ending(True, finish, False, _FAILED[finish], f"finish {finish}")

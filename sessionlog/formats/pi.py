@@ -110,7 +110,7 @@ class Pi:
                               f"stopReason {payload.kind}")  # fmt: skip
             if isinstance(payload, Message):
                 if payload.extra.get("note") == "branch_summary":
-                    return Ending(True, None, None, "went back to an earlier place",
+                    return Ending(True, None, None, WENT_BACK,
                                   "branch_summary, and nothing after it")  # fmt: skip
                 if payload.type not in ("system", "summary"):
                     return _decided(payload) or _open(chain([record], records))

@@ -12,6 +12,7 @@ here; one that repeats something gets a first member more, `$told`, which says w
     {"messages": {id: ...}}       of the messages in a `$set`, the same for each
     {"reset": true}               the `$set` leaves out what the conversation held
     {"keep": [first, last]}       keys of the records that a reset or a `$rewindTo` keeps
+    {"drop": [id]}                messages that it takes out, which may stand between those
     {"unsent": true}              a prompt that a later `$set` leaves out (`UNHEARD`)
 
 So a log that grows only grows, but for three things: where a message's text was written anew, the
@@ -166,7 +167,7 @@ class Fold:
             mark["reset"] = True
             kept = {id: None for id in ids if id in self._current}
             if kept:
-                mark["keep"] = self._range(kept)
+                mark |= {"keep": self._range(kept), "drop": list(lost)}
         told = {message["id"]: self._message(message, None) for message in messages}
         told = {id: one for id, one in told.items() if one}
         if told:
@@ -191,12 +192,14 @@ class Fold:
     def _rewind(self, id: str) -> Mark:
         """That message and all after it are gone; all are, where there is none such."""
         known = id in self._current
+        dropped = []
         while self._current:
             last, gone = self._current.popitem()
+            dropped.append(last)
             self._answered -= gone.results
             if last == id and known:
                 break
-        return {"keep": self._range(self._current)} if self._current else {}
+        return {"keep": self._range(self._current), "drop": dropped} if self._current else {}
 
     def _range(self, ids: dict[str, Any]) -> list[str]:
         """The keys of the first and the last of these."""

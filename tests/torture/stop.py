@@ -48,6 +48,7 @@ from sessionlog.reader import load
 from sessionlog.repairs import plan_repair
 from sessionlog.supervise import system, tree
 from sessionlog.supervise.handle import new_run, start
+from sessionlog.supervise.runs import live
 from sessionlog.supervise.system import Pin, look
 
 
@@ -413,6 +414,14 @@ KINDS: dict[str, Callable[[int, random.Random, Path, Tally], None]] = {
 }
 
 
+def settle(place: Path, tally: Tally) -> None:
+    """Wait for supervisors that still write how their run ended; their folder is to go."""
+    until = time.monotonic() + 20
+    while (runs := live(environment(place))) and time.monotonic() < until:
+        time.sleep(0.005)
+    tally.wrong += [f"still watching: {run}" for run in runs]
+
+
 def main(argv: list[str]) -> int:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("kind", choices=KINDS)
@@ -427,6 +436,7 @@ def main(argv: list[str]) -> int:
     tally = Tally()
     with tempfile.TemporaryDirectory() as place:
         KINDS[options.kind](options.count, random.Random(options.seed), Path(place), tally)
+        settle(Path(place), tally)
     if options.json:
         print(json.dumps(asdict(tally)))
     else:
