@@ -36,12 +36,14 @@ class Frame(Screen[Answer], inherit_bindings=False):
         Its errors show on the screen. It gets `post` (send a message to the screen) and `stopped`.
         """
 
+        app = self.app
+
         def run() -> None:
             worker = get_current_worker()
 
             def stopped() -> bool:
                 # one that began while the program was being left is cancelled by nobody
-                return worker.is_cancelled or not self.is_running
+                return worker.is_cancelled or not (self.is_running and app.is_running)
 
             workers.guarded(what, lambda: work(self.post_message, stopped), self.post_message)
 
