@@ -131,6 +131,7 @@ def test_a_viewer_that_is_lost_while_its_supervisor_is_stopped_is_missed(
         viewer("sessions", fifo.path, tmp_path / "log"), env=environment(tmp_path)
     )
     fifo.told(trees.SHAPES["sessions"])
+    until(lambda: runs.live(environment(tmp_path)))  # it is written down once it runs
     [run] = runs.live(environment(tmp_path))
     os.kill(run.supervisor.pid, signal.SIGSTOP)
     watcher.kill()
