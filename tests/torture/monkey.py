@@ -1,5 +1,5 @@
-"""The long run of the screen: keys at random and at any speed, while logs grow, are cut, come and go
-and the window changes its size.
+"""The long run of the screen: keys at random and at any speed, while logs grow, are cut, come and
+go and the window changes its size.
 
 ``PYTHONPATH=.:tests python tests/torture/monkey.py --count 100 [--seed N]`` prints one line of
 counts, and exits 1 when the screen died, told of an error of its own, or could not be left by
