@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from sessionlog.conversation import repair_messages
     from sessionlog.errors import (
+        Ambiguous,
         DamagedLog,
         LogInUse,
         NotALog,
@@ -30,7 +31,8 @@ if TYPE_CHECKING:
         WriterClosed,
     )
     from sessionlog.forks import fork, plan_fork
-    from sessionlog.listing import list_sessions, resolve
+    from sessionlog.listing import list_sessions
+    from sessionlog.lookup import resolve
     from sessionlog.paths import new_id
     from sessionlog.plan import Fork, Repair
     from sessionlog.reader import load, load_lines, raw
@@ -58,8 +60,8 @@ if TYPE_CHECKING:
     from sessionlog.writer import Writer, create, start
 
 __all__ = [
-    "Activity", "Block", "Damage", "DamagedLog", "Entry", "Event", "Fork", "Image", "Kind",
-    "LogInUse", "Message", "Meta", "NotALog", "NotPossible", "Origin", "Other", "Record",
+    "Activity", "Ambiguous", "Block", "Damage", "DamagedLog", "Entry", "Event", "Fork", "Image",
+    "Kind", "LogInUse", "Message", "Meta", "NotALog", "NotPossible", "Origin", "Other", "Record",
     "Recorder", "Repair", "Reset", "Result", "Session", "SessionExists", "SessionLogError",
     "SessionNotFound", "Span", "Status", "StreamAssembler", "Unreadable", "Writer",
     "WriterClosed", "create", "fork", "list_sessions", "load", "load_lines", "new_id",
@@ -68,10 +70,11 @@ __all__ = [
 
 _MODULES = {
     "conversation": "repair_messages",
-    "errors": "DamagedLog LogInUse NotALog NotPossible SessionExists SessionLogError "
+    "errors": "Ambiguous DamagedLog LogInUse NotALog NotPossible SessionExists SessionLogError "
     "SessionNotFound Unreadable WriterClosed",
     "forks": "fork plan_fork",
-    "listing": "list_sessions resolve",
+    "listing": "list_sessions",
+    "lookup": "resolve",
     "paths": "new_id",
     "plan": "Fork Repair",
     "reader": "load load_lines raw",

@@ -217,7 +217,7 @@ def _choice(agent: Agent, environ: Mapping[str, str], format: str, screen: bool)
     program = agent.argv_for(screen)[0]
     there, how, why = found(agent, environ, screen), way(agent, format), ""
     if how is None:
-        why = f"{agent.name}: goes on with {agent.format} logs only, and this is a {format} log"
+        why = f"{agent.name}: goes on with {agent.format} logs only, not with {format} logs"
     elif not there:
         other = "such program" if program == agent.name else f"program {program}"
         why = f"{agent.name}: no {other} on PATH"

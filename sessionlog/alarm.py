@@ -41,6 +41,8 @@ class Alarm:
 
 def _stands(status: Status | None, ok: bool | None) -> str:
     """The word for a run that is over; "" while it runs, or when nothing is known of it."""
+    if ok is False:
+        return "failed"
     if status is Status.COMPLETE:
-        return "failed" if ok is False else "ended"
+        return "ended"
     return "stopped: writer gone" if status in (Status.UNFINISHED, Status.TRUNCATED) else ""

@@ -40,7 +40,7 @@ def left_behind(
         for i, record in enumerate(records)
         if record.parent is not None and record.span.line not in unread and i not in twice
     )
-    way = _way(seen)
+    way = way_of(seen)
     return twice | frozenset(
         i
         for i, record in enumerate(records)
@@ -48,7 +48,7 @@ def left_behind(
     )
 
 
-def _way(records: Iterable[Record]) -> set[str]:
+def way_of(records: Iterable[Record]) -> set[str]:
     """Keys of the records from the last one to the root, of those that have a parent.
 
     A line that stands a little before the one that it follows was put there by no client: it is

@@ -18,12 +18,14 @@ from typing import NoReturn
 
 from sessionlog.commands import COMMANDS
 from sessionlog.commands.common import CANNOT, DONE, INTERRUPTED, REFUSED
-from sessionlog.errors import DamagedLog, LogInUse, SessionLogError
+from sessionlog.errors import Ambiguous, DamagedLog, LogInUse, SessionLogError, words_of
 from sessionlog.text import visible
 
 Run = Callable[[argparse.Namespace], int]
 _PLAIN = str.maketrans("✗✓○►≈▒║·…−", "xvo>~#|.~-")
 """Signs of ours, and what stands for them where the output's encoding does not have them."""
+_CHOICES = 20
+"""Logs that an error names where several answer."""
 
 
 def main(argv: list[str], instead: Run | None = None) -> int:
@@ -41,6 +43,8 @@ def main(argv: list[str], instead: Run | None = None) -> int:
         return code
     except (DamagedLog, LogInUse) as error:
         return _fail(error, REFUSED)
+    except Ambiguous as error:
+        return _ask(error)
     except SessionLogError as error:
         return _fail(error, CANNOT)
     except KeyboardInterrupt:
@@ -101,8 +105,20 @@ def _hush() -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
+def _ask(error: Ambiguous) -> int:
+    """The error, and below it the choices, one a line."""
+    code = _fail(error, CANNOT)
+    more = len(error.choices) - _CHOICES
+    if sys.stderr is not None:
+        for path in error.choices[:_CHOICES]:
+            print(f"  {visible(path)}", file=sys.stderr)
+        if more > 0:
+            print(f"  and {more:,} more", file=sys.stderr)
+    return code
+
+
 def _fail(error: Exception, code: int) -> int:
-    return _tell(str(error), code)
+    return _tell(words_of(error), code)
 
 
 def _tell(words: str, code: int) -> int:

@@ -16,7 +16,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Literal, NamedTuple
 
 from sessionlog import codec
-from sessionlog.outcome import exit_word, result_text
+from sessionlog.outcome import went_well
 from sessionlog.pairing import Pairing
 from sessionlog.records import Activity, Message, Record, moment, shown_type
 
@@ -135,9 +135,7 @@ def side_of(records: Iterable[Record]) -> Side:
 def _failed(message: Message) -> bool:
     """Is this a result that tells of a failed call?"""
     half = message.activity
-    if half is None or half.kind != "response":
-        return False
-    return half.failure is not None or bool(exit_word(result_text(message), half.result))
+    return half is not None and half.kind == "response" and went_well(message) is False
 
 
 def _tool(message: Message) -> str:

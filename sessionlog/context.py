@@ -25,12 +25,14 @@ class Context:
         """So many at the front are out of the log's order."""
         # a summary on a reset's own line, or right behind it, stands before what the reset keeps
         self._line, self._lead, self._fresh = -1, 0, False
+        self._behind: frozenset[str] = frozenset()
 
     def add(self, index: int) -> None:
         """The next message."""
         record, message = self._held[index]
         self._fresh = self._fresh and message.type == "summary"
-        if self._fresh or record.span.offset == self._line:
+        own = record.span.offset == self._line and record.key not in self._behind
+        if self._fresh or own:
             self.items.insert(self._lead, index)
             self._lead += 1
             self._front = max(self._front + 1, min(self._lead, len(self.items)))
@@ -45,6 +47,7 @@ class Context:
             self._keep(reset, *self._places.kept(reset, at))
         self._front = min(self._front, len(self.items))
         self._line, self._lead, self._fresh = record.span.offset, len(reset.context), True
+        self._behind = reset.behind
 
     def _take_back(self, turns: int) -> None:
         left = turns

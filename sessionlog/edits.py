@@ -55,6 +55,9 @@ class Edits:
     """Open calls that no line can answer: left out, and told as damage."""
     repeated: tuple[Damage, ...] = ()
     """Records that stand there a second time: left out, and told as damage."""
+    unreached: int = 0
+    """Records that the client does not get to: behind a link that leads nowhere, or on one line
+    with another. In the new log it does, without an edit."""
     edits: tuple[Edit, ...] = ()
     blobs: frozenset[str] = frozenset()
     """Hex digests of the pictures that the taken messages name."""

@@ -56,6 +56,8 @@ _WRAPPER = re.compile(
     r"^(?:(?:Process exited with|Exit) code:? -?\d+|Wall time.*|Output:?|Chunk ID.*|#\s.*"
     r"|\[exit: [^\]]*\]|Original token count.*|Total output lines.*|Warning: truncated.*)\s*$"
 )
+_EXIT = re.compile(r"exit(?:ed with|:)? (?:status|code)", re.I)
+"""A line that tells of the exit status: all there is to say of a failure without output."""
 _TRACEBACK = re.compile(r"^Traceback \(most recent.*\n(?:[ \t].*\n|\n)*(\S.*)", re.MULTILINE)
 _TAG = re.compile(r"</?(?:tool_use_error|error|stderr)>")
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
@@ -93,7 +95,8 @@ def telling_line(text: str) -> str:
     for found in (loud, filter(_DIAGNOSTIC.match, lines), (s for s in lines if not _wraps(s))):
         for line in found:
             return _shown(line)
-    return _shown(lines[0]) if lines else ""
+    bare = [line for line in lines if _EXIT.search(line)] or lines
+    return _shown(bare[0]) if bare else ""
 
 
 def _wraps(line: str) -> bool:

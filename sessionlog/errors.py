@@ -11,10 +11,14 @@ says what, where, and what to do::
     ├── DamagedLog           strict reading met damage before the last line
     ├── LogInUse             the log's writer is alive
     ├── NotPossible          this format or this place cannot do what was asked
+    │   └── Ambiguous        several sessions answer to the reference; `choices` has their paths
     └── WriterClosed         a write after close, or after the disk failed for good
 """
 
 from __future__ import annotations
+
+import os
+from collections.abc import Sequence
 
 
 class SessionLogError(Exception):
@@ -49,5 +53,21 @@ class NotPossible(SessionLogError):
     """The format, the place or the arguments do not allow what was asked."""
 
 
+class Ambiguous(NotPossible):
+    """Several sessions answer to the reference; `choices` are their paths."""
+
+    def __init__(self, words: str, choices: Sequence[str]) -> None:
+        super().__init__(words)
+        self.choices = tuple(choices)
+
+
 class WriterClosed(SessionLogError):
     """The writer is closed, or gave up after the disk failed."""
+
+
+def words_of(error: Exception) -> str:
+    """What went wrong: of an error of the system its words without the number, the file first."""
+    if not isinstance(error, OSError) or not error.strerror:
+        return str(error) or type(error).__name__
+    named = isinstance(error.filename, str | bytes)
+    return f"{os.fsdecode(error.filename)}: {error.strerror}" if named else error.strerror

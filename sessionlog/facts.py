@@ -9,6 +9,7 @@ from typing import NamedTuple
 from sessionlog.halves import Halves, went_well
 from sessionlog.query import Query
 from sessionlog.records import Activity, Damage, Event, Message, Record, Result, moment, shown_type
+from sessionlog.tools import label_of
 
 _PARTS = re.compile(r"[\W_]+")
 
@@ -38,7 +39,7 @@ def facts_of(what: Record | Damage) -> Facts:
         if half is None or half.kind != "response":
             return Facts(kind, half.name if half else "", at=what.at, half=half)
         well = went_well(payload)
-        return Facts(kind, half.name, well, what.at, not well, half)
+        return Facts(kind, half.name, well, what.at, well is False, half)
     if isinstance(payload, Event):
         bad = payload.ok is False
         return Facts("event", payload.tool, payload.ok, what.at, bad and not what.quiet)
@@ -81,6 +82,6 @@ def completed(
 
 
 def answers_to(tool: str, name: str) -> bool:
-    """Is a tool meant by a lower-case name: its own, or a part of it (mcp__server__tool)?"""
+    """Is a tool meant by a lower-case name: the one that is shown, its own, or a part of that?"""
     low = tool.lower()
-    return low == name or name in _PARTS.split(low)
+    return name in (low, label_of(tool).lower()) or name in _PARTS.split(low)

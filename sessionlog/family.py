@@ -7,6 +7,7 @@ around, a log that is not here. Each session stands in the forest exactly once a
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import takewhile
 from typing import NamedTuple
 
 from sessionlog.records import Entry, Origin
@@ -102,10 +103,18 @@ def _parents(entries: dict[str, Entry]) -> dict[str, str]:
 
 
 def _named(answering: Iterable[Entry], child: Entry) -> Entry | None:
-    """Which of the sessions of one id is meant: another log, of the same agent if one is."""
+    """Which of the sessions of one id is meant: another log, if it can be of the same agent, the
+    nearest to the child, the longest there (a copy may be older)."""
+    place = child.path.split("/")[:-1]
+
+    def likely(entry: Entry) -> tuple[bool, int, int]:
+        steps = takewhile(
+            lambda pair: pair[0] == pair[1], zip(place, entry.path.split("/"), strict=False)
+        )
+        return entry.format == child.format, len([*steps]), entry.bytes
+
     others = [entry for entry in answering if entry.path != child.path]
-    alike = [entry for entry in others if entry.format == child.format]
-    return next(iter(alike or others), None)
+    return max(others, key=likely, default=None)
 
 
 def _cut_circles(parents: dict[str, str], entries: dict[str, Entry]) -> None:

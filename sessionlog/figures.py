@@ -22,6 +22,8 @@ class Tool:
     name: str
     calls: int = 0
     failed: int = 0
+    interrupted: int = 0
+    """Cut short, and closed later: no failure of the tool."""
     open: int = 0
     """Without a result in the log."""
     seconds: float = 0.0
@@ -30,6 +32,7 @@ class Tool:
     def add(self, other: Tool) -> None:
         self.calls += other.calls
         self.failed += other.failed
+        self.interrupted += other.interrupted
         self.open += other.open
         self.seconds += other.seconds
 
@@ -49,6 +52,8 @@ class Counts:
     """What adds up over parts of a log, and over logs."""
 
     messages: int = 0
+    taken_back: int = 0
+    """Messages before which the run went back."""
     users: int = 0
     assistants: int = 0
     reasoning: int = 0
@@ -86,6 +91,10 @@ class Counts:
         return sum(tool.failed for tool in self.tools.values())
 
     @property
+    def interrupted(self) -> int:
+        return sum(tool.interrupted for tool in self.tools.values())
+
+    @property
     def open(self) -> int:
         return sum(tool.open for tool in self.tools.values())
 
@@ -96,7 +105,7 @@ class Counts:
 
 _NUMBERS = (
     "messages", "users", "assistants", "reasoning", "calls", "errors", "retries", "resets",
-    "damages", "orphans",
+    "damages", "orphans", "taken_back",
 )  # fmt: skip
 
 

@@ -20,7 +20,7 @@ from sessionlog.stores.base import Mark
 
 EVERY = 0.5
 """Seconds between two looks at everything, at least."""
-SHARE = 200
+SHARE = 400
 """And at least so many times as long as a look took."""
 
 

@@ -34,16 +34,6 @@ class Answer(NamedTuple):
     """Nothing answers it up to the end of the log."""
 
 
-def went_well(message: Message) -> bool:
-    """Did the call go well that this response answers, by its mark or its exit status?"""
-    from sessionlog.outcome import exit_word, result_text  # most searches ask no call
-
-    half = message.activity
-    if half is None or half.failure is not None:
-        return False
-    return not exit_word(result_text(message), half.result)
-
-
 class Halves:
     """Looks up other halves in one log; remembers the latest."""
 
@@ -121,6 +111,13 @@ class Halves:
         if end - start > LONG:
             return None
         return Line(0, start, self._strip.read(start, end - start), True)
+
+
+def went_well(message: Message) -> bool | None:
+    """See `outcome.went_well`."""
+    from sessionlog import outcome  # most searches ask no call
+
+    return outcome.went_well(message)
 
 
 def _keep(kept: OrderedDict, key: object, value: object) -> None:  # type: ignore[type-arg]

@@ -10,21 +10,17 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator
-from typing import TYPE_CHECKING
 
-from sessionlog.errors import NotPossible, SessionNotFound, Unreadable
+from sessionlog.errors import Unreadable
 from sessionlog.evidence import Evidence, may_live
 from sessionlog.formats.base import Format
 from sessionlog.formats.table import named, recognise
 from sessionlog.framing import Line, split
-from sessionlog.logfile import enter, open_log, sessions_in, stat_file, stored_in, there
+from sessionlog.logfile import enter, open_log, sessions_in, stat_file, stored_in
 from sessionlog.paths import runs_folder, stem_of
 from sessionlog.records import Entry, Message, Record, Status, moment, stamp
 from sessionlog.source import decode, read_head, why_not
 from sessionlog.status import HIDDEN, WAITS, judge, waits
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 BLOCK = 4096
 """First read at either end; doubled as long as more is needed."""
@@ -155,7 +151,8 @@ def glance(path: str, closely: bool = True) -> Entry:
                 return entry
             fd = open_log(path)
     except Unreadable as error:
-        return Entry(stem_of(path), path, "unknown", reason=str(error))
+        reason = str(error).removeprefix(f"{path}: ")
+        return Entry(stem_of(path), path, "unknown", reason=reason)
     except OSError as error:
         return _unreadable(path, error)
     try:
@@ -167,7 +164,7 @@ def glance(path: str, closely: bool = True) -> Entry:
 
 
 def _unreadable(path: str, error: OSError) -> Entry:
-    reason = f"{path}: cannot be read: {error.strerror or error}"
+    reason = f"cannot be read: {error.strerror or error}"
     return Entry(stem_of(path), path, "unknown", reason=reason)
 
 
@@ -213,7 +210,9 @@ def _journal() -> Callable[[Entry], Entry]:
 
     def told(entry: Entry) -> Entry:
         beside = known.beside(entry.path, entry.resumed_from, moment(entry.updated))
-        return entry._replace(stop=beside.short) if beside else entry
+        if beside is None:
+            return entry
+        return entry._replace(stop=beside.short, ok=False if beside.failed else entry.ok)
 
     return told
 
@@ -356,78 +355,3 @@ class _Ends:
             records, damages = decode(self._form, self._lines.pop())
             self._newest += records[::-1]
             self.torn = any(damage.torn for damage in damages)
-
-
-def find(ref: str, paths: Iterable[str]) -> Entry:
-    """The session that a reference names: an id, the unique head of one, a file name, a path, or
-    "last" (the newest).
-
-    Raises SessionNotFound, with the choices when several answer.
-    """
-    ref, paths = ref.strip(), list(paths)
-    if not ref:
-        raise SessionNotFound("no session named: give an id, a path, or `last`")
-    if os.sep in ref:
-        if not there(ref):
-            raise SessionNotFound(f"{ref}: no such file")
-        ref = _only(ref)
-        return with_life([glance(ref)])[0]
-    if ref == "last":
-        entries = [e for e in scan(paths) if e.status is not None]
-        if not entries:
-            raise SessionNotFound(
-                f"no session in {', '.join(paths) or 'no folder'}, so there is no last one"
-            )
-        return entries[0]
-    try:
-        path = _named(ref, list(logs_in(paths)))
-    except SessionNotFound:
-        if not os.path.isfile(ref):
-            raise
-        path = ref  # a file of this folder, named without one
-    return with_life([glance(path)])[0]
-
-
-def _named(ref: str, paths: list[str]) -> str:
-    """The path that a reference names: by file name first, then by the ids inside."""
-    stem = stem_of(ref)
-    exact = [path for path in paths if stem_of(path) == stem]
-    heads = exact or [path for path in paths if stem_of(path).startswith(stem)]
-    if not heads:  # ids that are not the file's name (Codex: inside a longer one)
-        heads = [path for path in paths if stem in stem_of(path)]
-    if not heads:
-        heads = [path for path in paths if glance(path).id.startswith(stem)]
-    if not heads:
-        raise SessionNotFound(f"{ref}: no session of that id; `sessionlog list` shows all")
-    if len(heads) > 1 and (newest := _newest_of_one(heads)):
-        return newest
-    if len(heads) > 1:
-        some = ", ".join(heads[:4]) + (", …" if len(heads) > 4 else "")
-        raise NotPossible(f"{ref}: {len(heads)} sessions answer to it: give a path, or more of the "
-                          f"id ({some})")  # fmt: skip
-    return heads[0]
-
-
-def _only(path: str) -> str:
-    """The one session in a file. Raises NotPossible, with some, where there are several."""
-    held = [path] if path.endswith(".jsonl") else sessions_in(path)
-    if len(held) > 1:
-        some = ", ".join(held[:3])
-        raise NotPossible(f"{path}: it holds {len(held):,} sessions; name one of them: {some}, …")
-    return held[0] if held else path
-
-
-def _newest_of_one(paths: list[str]) -> str | None:
-    """Which log of one session is meant, where all are of one: agents that go on in a new file
-    leave the old one, or an empty one, beside it."""
-    entries = [glance(path, closely=False) for path in paths]
-    if len({(entry.id, entry.agent) for entry in entries}) > 1 or entries[0].status is None:
-        return None
-    return max(entries, key=lambda entry: (bool(entry.title), entry.updated, entry.bytes)).path
-
-
-def resolve(folder: str | os.PathLike[str], ref: str) -> Path:
-    """The path of the session that `ref` names in a folder; see `find`."""
-    from pathlib import Path  # a listing does without
-
-    return Path(find(ref, [os.fspath(folder)]).path)

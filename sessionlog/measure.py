@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from sessionlog.codec import MAX_DEPTH, peek
@@ -11,8 +11,10 @@ from sessionlog.errors import NotALog, SessionLogError
 from sessionlog.figures import Stats
 from sessionlog.formats.base import Format, Nested
 from sessionlog.framing import Line
+from sessionlog.history import history_of
 from sessionlog.logfile import open_log
 from sessionlog.records import Entry, Record, Span, Status
+from sessionlog.repeats import units
 from sessionlog.source import decode, format_of, lines_of
 from sessionlog.stats import Fold
 from sessionlog.usage import Seen
@@ -98,14 +100,23 @@ def measure_all(
 def _feed(fold: Fold, fd: int, tick: Tick, done: int) -> int | None:
     """All lines of an open log; gives the bytes done so far, None when it was stopped."""
     due, end, form = _SLICE, 0, fold.form
+    history = history_of(form, fd, trees=False)
     for line in lines_of(fd, empty=False):
         records = _plainly(form, line)
+        found: Iterable[Sequence[Record]] = (records,) if records else ()
         if records is None:
             records, damages = decode(form, line)
+            found = units(records)
             for damage in damages:
                 fold.damage(damage)
-        for record in records:
-            fold.record(record)
+        for unit in found:
+            if history.is_again(unit):
+                for record in unit:
+                    fold.again(record)
+                continue
+            back = history.is_left(unit)
+            for record in unit:
+                fold.record(record, back)
         end = line.offset + len(line.data)
         if end >= due:
             due = end + _SLICE

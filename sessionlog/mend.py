@@ -20,6 +20,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby
 
+from sessionlog.branch import is_linked
 from sessionlog.edits import Edit, Edits, Insert, ordered
 from sessionlog.formats.base import Fate
 from sessionlog.pairing import Pairing
@@ -36,6 +37,7 @@ from sessionlog.records import (
     Span,
     shown_type,
 )
+from sessionlog.trunk import Trunk
 
 BACK = "taken back"
 """What was taken back stays as it stands, like a subagent's run: nobody is told of it."""
@@ -63,6 +65,8 @@ class _Call:
     those of an answer that broke off, which were never made."""
     index: int
     """Which call of its line it is, counted from 0."""
+    back: bool = False
+    """Does a later prompt take it back, or does it stand on a branch that was left?"""
     twin: bool = False
     """Has another call of its turn the same id?"""
     place: int | None = None
@@ -97,6 +101,12 @@ class Mend:
     """Does a later prompt take back what stands there? (`branch.within`)"""
     is_again: Callable[[Sequence[Record]], bool] = lambda unit: False
     """Did the next unit come before? (`repeats`)"""
+    by_line: bool = False
+    """Does the client take a line for one record, so that it reads none of two on one?"""
+    by_prompts: bool = False
+    """Are links of the log read for prompts alone? (`formats.base.Rewound`)"""
+    trunk: Trunk = field(default_factory=Trunk)
+    """The way to the last record, where the log is a tree."""
     n: int = 0
     """Messages so far."""
     end: int = 0
@@ -114,17 +124,27 @@ class Mend:
     _repeated: list[Damage] = field(default_factory=list)
     _again: int = 0
     """Messages of those."""
+    _line: int = 0
+    """Number of the last line."""
+    _linked: bool | None = None
+    """Does the first answer name what it follows?"""
+    _unreached: int = 0
     _blobs: set[str] = field(default_factory=set)
     _tangled: set[int] = field(default_factory=set)
     """Places of answers that ids alone do not tell apart: see `edits.ordered`."""
 
     def take(self, unit: Sequence[Record]) -> None:
         """The records of the next JSON object."""
-        span = unit[0].span
-        self.end = span.end
         if self.mending and self.is_again(unit):
-            self._repeat(unit)
-            return
+            self.repeat(unit)
+        else:
+            self.say(unit)
+
+    def say(self, unit: Sequence[Record]) -> None:
+        """The next object, which did not come before."""
+        span = unit[0].span
+        self.end = max(self.end, span.end)
+        self._reached(unit[0])
         held: list[_Held] = []
         for record in unit:
             payload = record.payload
@@ -144,8 +164,22 @@ class Mend:
         if held:
             self._messages(unit, held)
 
-    def _repeat(self, unit: Sequence[Record]) -> None:
+    def _reached(self, record: Record) -> None:
+        """Does the client get to the object that begins with this record?"""
+        if record.span.line == self._line and self.by_line:
+            self._unreached += 1
+        self._line = record.span.line
+        said = record.payload
+        if not self.by_prompts or not isinstance(said, Message) or said.sidechain:
+            return
+        if self._linked is None and said.answer:
+            self._linked = is_linked(record)
+        elif self._linked and not (record.key and (is_linked(record) or not said.answer)):
+            self._unreached += 1
+
+    def repeat(self, unit: Sequence[Record]) -> None:
         """Leave out a record that came before."""
+        self.end = max(self.end, unit[0].span.end)
         messages = sum(isinstance(record.payload, Message) for record in unit)
         self.n += messages
         self._again += messages
@@ -178,6 +212,7 @@ class Mend:
             dropped=lost,
             nameless=tuple(Damage(call.span, _NAMELESS) for call in nameless),
             repeated=tuple(self._repeated),
+            unreached=self._unreached + self.trunk.broken,
             edits=tuple(
                 Edit(
                     at, removed.get(at, 0), ordered(self._inserts.get(at, ()), at in self._tangled)
@@ -229,7 +264,8 @@ class Mend:
             return
         call = OpenCall(n, activity.id, activity.name, activity.arguments)
         own = not message.sidechain and not message.unsent
-        waiting = self._waiting[n] = _Call(call, record.span, own, index)
+        back = message.sidechain == BACK or self._is_left(record)
+        waiting = self._waiting[n] = _Call(call, record.span, own, index, back)
         if waiting.own:
             if self._turn is None:
                 self._turn = _Turn({}, message.answer, record.span.end, record.at)
@@ -251,13 +287,23 @@ class Mend:
             if message.sidechain:
                 return n, _HERE
             orphan = OrphanResult(n, activity.id)
-            if self._pairing.early(n, activity, record):
+            ahead = record.span.offset in self.trunk.early
+            if ahead and self._pairing.early(n, activity, record):
                 self._unsure[n] = orphan
                 return n, _EARLY
             self._orphans.append(orphan)
             return n, None
-        call = self._waiting.pop(asked)
+        call, left = self._waiting[asked], self._is_left(record)
+        if call.back and not (left or message.sidechain):  # the client sends the result alone
+            self._orphans.append(OrphanResult(n, activity.id))
+            return n, None
+        del self._waiting[asked]
         in_turn = self._turn is not None and asked in self._turn.calls
+        if left and not call.back and call.own:  # it goes where both ways on have it
+            place = self._place_of(call)
+            self._tangle(call, activity.id)
+            self._moved.append(n)
+            return asked, place
         if not call.own or in_turn or call.place is None:
             if in_turn:
                 self._resume()
@@ -265,6 +311,16 @@ class Mend:
         self._tangle(call, activity.id)
         self._moved.append(n)
         return asked, call.place
+
+    def _is_left(self, record: Record) -> bool:
+        """Does a record of a tree stand on no way to the last one?"""
+        return record.span.offset in self.trunk.left
+
+    def _place_of(self, call: _Call) -> int:
+        """Where the answer of a call belongs, as far as its turn goes by now."""
+        if call.place is not None:
+            return call.place
+        return call.span.end if self._turn is None else self._turn.end
 
     def _settle_early(self) -> None:
         """Results that stand before their requests stay: the links tell their order."""
@@ -348,9 +404,8 @@ class Mend:
 
     def _tangle(self, call: _Call, id: str) -> None:
         """An answer with this id goes to the call's place: is that sure to answer this call?"""
-        assert call.place is not None
         if call.twin or not id or id != call.call.call_id:
-            self._tangled.add(call.place)
+            self._tangled.add(self._place_of(call))
 
     def _insert(self, place: int | None, line: Insert) -> None:
         assert place is not None  # every call has its place once its turn is over

@@ -19,6 +19,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import UTC
+from itertools import chain
 from pathlib import Path
 
 from sessionlog.errors import NotPossible, SessionExists
@@ -165,7 +166,9 @@ def _write(plan: Fork | Repair, actor: Actor, birth: Birth, target: Path) -> Pat
 
         lines = actor.renew(parts(lines_of(fd), plan.changes, actor, read), birth)
         chunks: Iterator[bytes] = (line + b"\n" for line in lines)
-        return _publish(target, chunks, plan.source, plan.changes.blobs)
+        if (first := next(chunks, None)) is None:
+            raise NotPossible(f"{plan.source}: nothing in it is whole; nothing to go on with")
+        return _publish(target, chain([first], chunks), plan.source, plan.changes.blobs)
     finally:
         os.close(fd)
 

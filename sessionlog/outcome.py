@@ -2,7 +2,7 @@
 
 A failure is what the log marks as one, and a result whose exit status says so: shells report it
 in words ("[exit: exit status 4]", "Exit code 1", "Process exited with code 2", "exit_code":127).
-Success is a size, since "ok" says nothing.
+Success is a size, since "ok" says nothing. A call that was cut short and closed later is neither.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from sessionlog.conversation import INTERRUPTED
 from sessionlog.diffs import counts, edits_of
 from sessionlog.errorline import telling_line
 from sessionlog.records import Activity, Event, Message
@@ -25,12 +26,27 @@ _EXIT_HEAD = re.compile(
 _EXIT_JSON = re.compile(r'"exit_?code"\s*:\s*(-?\d+)', re.I)
 _EXIT_TAIL = re.compile(r"(?:exit status|exit code:?|exited with code|\[exit:) (-?\d+)\W*$", re.I)
 _SIGNAL = re.compile(r"\[exit: (?!exit status)([^\]]{1,40})\]\s*$")
-_ONLY_EXIT = re.compile(r"\W*(?:exit\W+)?exit (?:status|code):? -?\d+\W*$", re.I)
+_ONLY_EXIT = re.compile(
+    r"\W*(?:exit\W+)?(?:(?:process |command )?exited with|exit) (?:status|code):? -?\d+\W*$", re.I
+)
 _WORDS = (
     (re.compile(r"timed out|timeout", re.I), "timed out"),
     (re.compile(r"interrupted|aborted by user|cancel", re.I), "stopped"),
     (re.compile(r"doesn't want to|rejected|denied by|not allowed|permission", re.I), "refused"),
 )
+_CLOSED = re.compile(
+    r"""
+    (?:Wall\ time[^\n]*\n)?aborted(?:\ by\ user[^\n]*)?      # Codex
+  | (?:Error:\ )?\[(?:Request|Tool\ call)\ interrupted.*      # Claude Code
+  | The\ user\ doesn't\ want\ to\ proceed(?!.*the\ user\ said:).*
+  | \[Tool\ execution\ was\ interrupted\]|Tool\ execution\ aborted  # OpenCode
+  | \[Operation\ Cancelled\].*     # Gemini CLI, Qwen Code
+  | Tool\ execution\ result\ was\ not\ recorded.*           # Qwen Code
+  | (?:.*\n)?(?:Command|Operation)\ aborted|No\ result\ provided  # pi
+    """,
+    re.VERBOSE | re.DOTALL,
+)
+"""How clients answer a call that was interrupted."""
 _EDITS = ("edit", "write", "patch", "replace", "create", "insert")
 _SEARCHES = ("grep", "search", "find", "glob")
 _FETCHES = ("fetch", "web", "http", "browse", "download")
@@ -43,6 +59,8 @@ class Outcome(NamedTuple):
     words: str = ""
     second: str = ""
     """The first telling line of a failure."""
+    interrupted: bool = False
+    """It was cut short: what came of it is not known, and it is no failure of the tool."""
 
 
 def result_text(message: Message) -> str:
@@ -65,12 +83,34 @@ def outcome_of(request: Activity, response: Message) -> Outcome:
     """How the call went that this message answers."""
     activity = response.activity
     text = result_text(response)
+    if is_interrupted(response):
+        refused = failure_word(text) == "refused"
+        return Outcome(words="refused" if refused else "interrupted", interrupted=True)
     failed = activity is not None and activity.failure is not None
     word = exit_word(text, activity.result if activity else None)
     if failed or word:
         said = telling_line(text)
         return Outcome(True, word or failure_word(text), "" if word and _says_exit(said) else said)
     return Outcome(False, _size(request, response, text))
+
+
+def is_interrupted(response: Message) -> bool:
+    """Does a result only close a call that was cut short, in a repair's words or a client's?"""
+    text, half = result_text(response).strip(), response.activity
+    if text == INTERRUPTED:
+        return True
+    return bool(half and half.failure is not None and _CLOSED.fullmatch(text))
+
+
+def went_well(response: Message) -> bool | None:
+    """Did the call go well that this answers, by its mark or its exit status? None: that is not
+    known, it was interrupted."""
+    half = response.activity
+    if half is None:
+        return False
+    if is_interrupted(response):
+        return None
+    return half.failure is None and not exit_word(result_text(response), half.result)
 
 
 def event_outcome(end: Event) -> Outcome:

@@ -71,7 +71,7 @@ class Repair(_Planned):
     @property
     def needed(self) -> bool:
         """False: the log is whole and every call is answered in its place."""
-        return bool(self.changes.edits)
+        return bool(self.changes.edits or self.changes.unreached)
 
 
 @dataclass(frozen=True, slots=True)

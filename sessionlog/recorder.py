@@ -11,7 +11,7 @@ import contextlib
 import threading
 from collections.abc import Iterator
 
-from sessionlog.errors import WriterClosed
+from sessionlog.errors import WriterClosed, words_of
 from sessionlog.formats.native_encode import stamp
 from sessionlog.records import Event, Message, Payload, Reset, Result
 from sessionlog.writer import Writer
@@ -71,7 +71,7 @@ class Recorder:
                 try:
                     self._writer.release()
                 except OSError as error:
-                    self.problem = f"not synced: {error}"
+                    self.problem = f"not synced: {words_of(error)}"
 
     def close(self) -> None:
         """Try what still waits once more, and let go of the log."""
@@ -82,7 +82,7 @@ class Recorder:
             try:
                 self._writer.close()
             except OSError as error:
-                self.problem = f"the end is not synced: {error}"
+                self.problem = f"the end is not synced: {words_of(error)}"
 
     def _take(self, payload: Payload) -> None:
         if self._writer is None:
@@ -104,14 +104,14 @@ class Recorder:
             try:
                 writer.write(payload, at)
             except OSError as error:
-                why = str(error)
+                why = words_of(error)
                 break
             except WriterClosed as error:
                 self._lose(len(self._waiting) - done, str(error))
                 done = len(self._waiting)
                 break
             except Exception as error:  # this one can never be written; the run goes on
-                self._lose(1, str(error) or type(error).__name__)
+                self._lose(1, words_of(error))
             done += 1
         del self._waiting[:done]
         if len(self._waiting) > self._most:

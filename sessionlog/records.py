@@ -10,7 +10,7 @@ screen at once cannot wait for classes to be generated.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import MAXYEAR, MINYEAR, UTC, datetime
 from enum import StrEnum
 from types import MappingProxyType
@@ -202,6 +202,9 @@ class Reset(NamedTuple):
     """Number of the first line that stays in context, in logs without keys."""
     drop: frozenset[str] = frozenset()
     """`Record.key` of earlier records that leave the context, though `keep` holds them."""
+    behind: frozenset[str] = frozenset()
+    """`Record.key` of records on its own line that stand behind what stays; the others on its line
+    stand before it."""
 
 
 class Other(NamedTuple):
@@ -349,10 +352,23 @@ class Entry(NamedTuple):
     bytes: int = 0
     stop: str = ""
     """How it stands in a few words, for the list: "in bash: go test", "iteration limit"."""
+    failure: str = ""
+    """What failed, as `why` has it, though the run ended by itself: "protoc is missing: …"; ""
+    where nothing did, or nobody asked. Safe to print."""
 
     @property
     def complete(self) -> bool:
         return self.status is Status.COMPLETE
+
+    @property
+    def is_well(self) -> bool:
+        """Did it end by itself? Whether its work is done, `why` alone tells."""
+        return self.status is Status.COMPLETE and self.ok is True
+
+    @property
+    def failed(self) -> bool:
+        """By its own ending, by how its program ended, or by what `why` found."""
+        return self.ok is False or bool(self.failure)
 
 
 _SHOWN = {"bot": "assistant", "instructions": "system", "checkpoint": "summary"}
@@ -381,6 +397,28 @@ def moment(at: str) -> datetime | None:
         return time.replace(tzinfo=UTC) if time.tzinfo is None else time.astimezone(UTC)
     except (ValueError, OverflowError):
         return None
+
+
+def tells_again(record: Record, before: Record | None) -> bool:
+    """Does an event that ends a turn only repeat the error right before it, as clients do?"""
+    event, error = record.payload, before.payload if before is not None else None
+    return (
+        isinstance(event, Event) and isinstance(error, Event) and event.ends
+        and event.ok is False and error.ok is False and event.text == error.text
+    )  # fmt: skip
+
+
+def begun(oldest_first: Iterable[Record]) -> str:
+    """When a run began: the earliest time up to its first message; "" where none is told. The head
+    of a log that was made from another is younger than what it took along."""
+    found, first = "", None
+    for record in oldest_first:
+        time = record.time
+        if time is not None and (first is None or time < first):
+            found, first = record.at, time
+        if record.kind is Kind.MESSAGE and found:
+            break
+    return found
 
 
 def stamp(seconds: float) -> str:

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from sessionlog import newlog, survey
 from sessionlog.errors import LogInUse
+from sessionlog.logfile import kept_in
 from sessionlog.mend import Mend
 from sessionlog.plan import Repair
 from sessionlog.reader import refusal
@@ -39,8 +40,8 @@ def repair(
     """Make the repair, at `out` or beside its parent. O(bytes), bounded memory.
 
     Gives the path of the log to go on with: the new one, or `path` itself when there is nothing
-    to repair (then nothing is written; with `out`, a byte copy). Raises as `plan_repair` and
-    `apply_repair` do.
+    to repair (then nothing is written; with `out`, a byte copy, or what the client takes where the
+    log is no file of lines). Raises as `plan_repair` and `apply_repair` do.
     """
     found = survey.of_file(path, None, Mend())
     return apply_repair(_plan(found, now, os.path.lexists), out, force=force)
@@ -59,7 +60,7 @@ def apply_repair(
         raise LogInUse(f"{plan.source}: its writer is alive ({plan.alive}); stop it first, or fork")
     if plan.refused is not None and not force:
         raise refusal(plan.source, plan.refused)
-    if plan.needed:
+    if plan.needed or (out is not None and kept_in(plan.source) is not None):
         actor = survey.actor_of(survey.form_named(plan.format), plan.source, "repaired")
         return newlog.make(plan, actor, out, environ=environ)
     if out is None:

@@ -33,6 +33,8 @@ class Repeats:
         self._places: dict[int, int] = {}
         """Offset of the last record with a name, by the name's hash."""
         self._older: dict[int, int] = {}
+        self._linked = False
+        """Is the log a tree?"""
 
     def is_again(self, unit: Sequence[Record]) -> bool:
         """Is the next unit one that came before?"""
@@ -59,7 +61,8 @@ class Repeats:
         answered; behind a reset all, as what was said may be told again there, but not in trees,
         whose records have one place."""
         for record in unit:
-            if record.parent is not None:
+            self._linked = self._linked or record.parent is not None or record.goes_on is not None
+            if self._linked:
                 return
             if isinstance(record.payload, Reset):
                 self._places, self._older = {}, {}
@@ -117,4 +120,15 @@ def _place_of(offset: int, records: Sequence[Record]) -> int:
 
 
 def _says_the_same(old: Record, new: Record) -> bool:
-    return old.span.length == new.span.length and old._replace(span=new.span) == new
+    return old.span.length == new.span.length and _unplaced(old, new.span) == _unplaced(
+        new, new.span
+    )
+
+
+def _unplaced(record: Record, span: Span) -> Record:
+    """A record as if it stood there: readers name answers without a name of their own after their
+    places."""
+    said = record.payload
+    if isinstance(said, Message) and said.answer == f"@{record.span.offset}":
+        record = record._replace(payload=said._replace(answer=""))
+    return record._replace(span=span)

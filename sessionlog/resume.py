@@ -330,7 +330,7 @@ def _agent(
     way = agents.way(chosen, session.format, own)
     if way is None:
         raise NotPossible(
-            f"{wanted} goes on with {chosen.format} logs only; this is a {session.format} log; "
+            f"{wanted} goes on with {chosen.format} logs only, not with {session.format} logs; "
             + agents.others(environ, session.format, screen)
         )
     return chosen, way

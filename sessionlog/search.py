@@ -1,7 +1,7 @@
 """A text in one log, or in all of them: raw bytes first, then the decoded records.
 
-No index and no daemon: every search reads the logs as they are now, newest first, a gigabyte in
-about half a second where nothing is found. Each hit names its record. Hits stream out while the
+No index and no daemon: every search reads the logs as they are now, a gigabyte in about half a
+second where nothing is found. Each hit names its record. Hits stream out while the
 rest is unread; memory stays small; any moment may end it.
 
 What is found is what a person sees: texts, tool names, arguments, results, events, the task, what
@@ -30,7 +30,7 @@ from sessionlog.listing import glance, with_life
 from sessionlog.logfile import file_of, open_log
 from sessionlog.needle import Found, Thing, hits, shown, things
 from sessionlog.query import Query
-from sessionlog.records import Entry
+from sessionlog.records import Entry, Record, tells_again
 from sessionlog.regions import Region, line_from, regions
 from sessionlog.source import format_of
 from sessionlog.stretched import long_hits
@@ -65,12 +65,12 @@ def search_logs(
     most: int | None = MOST,
     within: int | None = WITHIN,
 ) -> Iterator[Hit | Progress]:
-    """The hits in these logs: entries in their order, paths newest first by their last change.
+    """The hits in these logs, in the order that they come in.
 
     Ends within about 20 ms of `stopped`. `most` bounds the hits of a log, `within` the bytes in
     which they are numbered (None: no bound). Raises BadQuery for what is no regex.
     """
-    listed = in_order(sessions)
+    listed = list(sessions)
     finder = finder_of(query, stopped)
     try:
         for done, session in enumerate(listed):
@@ -80,7 +80,7 @@ def search_logs(
             if entry is None and (query.status or query.agents or query.after):
                 entry = with_life([glance(path)])[0]
             if entry is not None and not query.admits(entry):
-                note = "" if entry.status is not None else entry.reason or "no session log"
+                note = "" if entry.status is not None else f"{path}: {entry.reason}"
                 yield Progress(path, 0, entry.bytes, done + 1, len(listed), 0, note)
                 continue
             look = _Look(path, query, finder, stopped, most, within)
@@ -96,11 +96,9 @@ def _within(progress: Progress, done: int, logs: int) -> Progress:
     return progress._replace(logs_read=done + progress.logs_read, logs=logs)
 
 
-def in_order(sessions: Iterable[Entry | str]) -> list[Entry | str]:
-    """Entries as they come, then paths, newest first by their last change."""
-    listed = list(sessions)
-    paths = [item for item in listed if isinstance(item, str)]
-    return [*(item for item in listed if isinstance(item, Entry)), *sorted(paths, key=_age)]
+def by_change(paths: Iterable[str]) -> list[str]:
+    """The logs whose files changed last first."""
+    return sorted(paths, key=_age)
 
 
 def _age(path: str) -> tuple[float, str]:
@@ -138,6 +136,8 @@ class _Look:
         self._path, self._query, self._finder, self._stopped = path, query, finder, stopped
         self._most, self._within = most, within
         self._given = self._more = 0
+        self._before: Record | None = None
+        """The record that was found last."""
         self._strip: Strip
         self._form: Format | None = None
         self._halves: Halves
@@ -224,6 +224,11 @@ class _Look:
     ) -> Iterator[Hit]:
         """The hits of one record, if it passes the filters; `messages` counts those of its line
         up to it."""
+        what, before = thing.what, self._before
+        if isinstance(what, Record):
+            self._before = what
+            if before and before.span.end + 1 == what.span.offset and tells_again(what, before):
+                return
         if self._query.text:
             found = [f for said in thing.says for f in hits(said, spans)]
         else:

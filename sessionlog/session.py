@@ -162,7 +162,7 @@ class Session:
 
     def count(self, kind: str) -> int:
         """Messages of the main run that show as `kind` (user, call, ...)."""
-        own = (s.message for s in self.history if not s.message.sidechain)
+        own = (s.message for s in self.history if not (s.message.sidechain or s.again))
         return sum(1 for message in own if shown_type(message) == kind)
 
     @property
@@ -178,7 +178,7 @@ class Session:
     def assistants(self) -> int:
         """Distinct answers of the model: blocks of one answer count once."""
         answers = Answers(self.format)
-        own = (s.message for s in self.history if not s.message.sidechain)
+        own = (s.message for s in self.history if not (s.message.sidechain or s.again))
         return sum(map(answers.is_new, own))
 
     def conversation(self) -> list[dict[str, Any]]:
@@ -252,8 +252,12 @@ def _history(
     back: set[int] = set()
     same: set[int] = set()
     context = Context(records, held)
+    places = {r.key: i for i, r in enumerate(records) if r.parent is not None}
+    early: set[int] = set()
     for i, record in enumerate(records):
         payload = record.payload
+        if record.parent and places.get(record.parent, -1) > i:
+            early.add(len(held) + 1)
         if isinstance(payload, Message):
             n = len(held)
             held.append((record, payload))
@@ -265,7 +269,7 @@ def _history(
                 back.add(n)
         elif isinstance(payload, Reset) and i not in left:
             context.reset(payload, record, i)
-    pairs = _pairs((n, *one) for n, one in enumerate(held, 1) if n - 1 not in same)
+    pairs = _pairs(((n, *one) for n, one in enumerate(held, 1) if n - 1 not in same), early)
     inside = {item for item in context.items if isinstance(item, int)}
     history = tuple(
         Numbered(i + 1, record, message, i in inside, pairs.get(i + 1), i in back, i in same)
@@ -274,8 +278,11 @@ def _history(
     return history, tuple(held[i][1] if isinstance(i, int) else i for i in context.items)
 
 
-def _pairs(messages: Iterable[tuple[int, Record, Message]]) -> dict[int, int]:
-    """Which request and response of numbered messages belong together, by number, both ways."""
+def _pairs(
+    messages: Iterable[tuple[int, Record, Message]], early: Container[int]
+) -> dict[int, int]:
+    """Which request and response of numbered messages belong together, by number, both ways.
+    `early`: those that stand before the record that they follow."""
     pairing = Pairing()
     pairs: dict[int, int] = {}
     for n, record, message in messages:
@@ -283,14 +290,14 @@ def _pairs(messages: Iterable[tuple[int, Record, Message]]) -> dict[int, int]:
         if activity is None:
             continue
         if activity.kind == "request":
-            early = pairing.request(n, activity, record)
-            if early is not None:
-                pairs[early], pairs[n] = n, early
+            before = pairing.request(n, activity, record)
+            if before is not None:
+                pairs[before], pairs[n] = n, before
         elif activity.kind == "response":
             request = pairing.response(activity)
             if request is not None:
                 pairs[request], pairs[n] = n, request
-            elif not message.sidechain:
+            elif n in early and not message.sidechain:
                 pairing.early(n, activity, record)
     return pairs
 

@@ -16,6 +16,7 @@ from sessionlog.session import Numbered
 from sessionlog.source import decode, format_of, lines_of
 from sessionlog.telling import telling
 from sessionlog.text import clip, one_line
+from sessionlog.tools import label_of
 
 _SLICE = 256 * 1024
 """Bytes between two looks at who wants to stop it."""
@@ -119,12 +120,14 @@ class SideLog:
             return Words(one_line(_LABELS.get(kind, kind)), one_line(message.text[:_SEEN]))
         if half.kind != "request":
             return Words(
-                one_line(half.name or half.kind), one_line(message.text[:_SEEN]), "no call"
+                label_of(half.name) or one_line(half.kind),
+                one_line(message.text[:_SEEN]),
+                "no call",
             )
         answer = self._message(pair) if (pair := self.side.pairs[call - 1]) else None
         outcome, failed = _outcome(half, answer)
         return Words(
-            one_line(half.name), one_line(telling(half.arguments)[:_SEEN]), outcome, failed
+            label_of(half.name), one_line(telling(half.arguments)[:_SEEN]), outcome, failed
         )
 
     def _message(self, n: int) -> Message | None:
@@ -140,13 +143,17 @@ def _outcome(call: Activity, answer: Message | None) -> tuple[str, bool]:
 
 
 def summary(comparison: Comparison, logs: tuple[SideLog, SideLog]) -> str:
-    """`61 messages in common, 1 to 61; first difference at 62: bash, go test | edit, replay.go`"""
+    """`61 messages in common, 1 to 61; first difference at 62: bash, go test | edit, replay.go`;
+    what is common behind the first difference is told apart."""
     count = comparison.common
     said = f"{count:,} {'message' if count == 1 else 'messages'} in common"
     at = comparison.first_difference
     if at is None:
         return f"{said}, no difference"
-    head = f", 1 to {at - 1:,}" if count and at - 1 == count else ""
+    later = count - (at - 1)
+    more = f"{later:,} further on" if at > 1 else "further on"
+    parts = [f"1 to {at - 1:,}"] * (at > 1) + [more] * (later > 0)
+    head = f", {' and '.join(parts)}" if parts else ""
     sides = (_brief(log, at) for log in logs)
     return f"{said}{head}; first difference at {at:,}: {' | '.join(sides)}"
 

@@ -14,6 +14,7 @@ from sessionlog.records import Damage, Record
 
 HEAD_BYTES = 64 * 1024
 """What recognising a format may look at first; a longer first line is read to its end."""
+EMPTY = "empty: nothing was written to it"
 _BLOCK = 1 << 20
 
 
@@ -29,7 +30,7 @@ def format_of(path: str, fd: int) -> Format:
 def why_not(data: bytes) -> str:
     """What to say of a file that is no log."""
     if not data:
-        return "empty: nothing was written to it"
+        return EMPTY
     if data.lstrip()[:1] not in (b"{", b"["):
         return "no session log: it does not hold JSON lines"
     return "no session log of a format that is known here"

@@ -185,7 +185,7 @@ def _missing_folder(folder: str, lost: list[Touch]) -> FileNow:
     files = f"{len(lost)} file{'s' * (len(lost) != 1)}"
     return FileNow(folder, folder, "deleted", last.at, "", "content", last.n,
                    any(touch.wrote for touch in lost),
-                   why=f"the folder is missing, and with it {files} of the run")  # fmt: skip
+                   why=f"the folder is missing, with {files} of the run")  # fmt: skip
 
 
 def _now(touch: Touch, folder: str, look: Door, work: Work, reads: Work) -> FileNow | None:

@@ -19,7 +19,7 @@ from sessionlog.answers import Answers
 from sessionlog.density import Density
 from sessionlog.figures import LONGEST, Counts, Gap, Stats, Tool
 from sessionlog.formats.base import Format, in_flight
-from sessionlog.outcome import exit_word, result_text
+from sessionlog.outcome import went_well
 from sessionlog.pairing import Pairing
 from sessionlog.records import (
     RETRIES,
@@ -33,6 +33,7 @@ from sessionlog.records import (
     Result,
     moment,
     shown_type,
+    tells_again,
 )
 from sessionlog.telling import telling
 from sessionlog.usage import Meter, Seen, Spent
@@ -64,9 +65,11 @@ class Clock:
 
     def tick(self, time: float, after: int) -> None:
         """A record of that time, with `after` messages before it. Times may go backwards: a
-        silence is since the latest."""
-        if self.first is None:
+        silence is since the latest; but what stands before the first message, and is younger, is
+        the head of a log that was made from another."""
+        if self.first is None or (not after and time < self.last):
             self.first = self.last = time
+            self._gaps, self._idle = [], 0.0
             return
         silence = time - self.last
         if silence <= 0:
@@ -128,13 +131,20 @@ class Fold:
         self._density = Density()
         self._n = 0
         self._until: int | None = None  # last message of a native fork that is its parent's
-        self._is_copy = self._is_beside = False
+        self._is_copy = self._is_beside = self._is_back = False
         self._id = self._said = ""
+        self._error: Record | None = None  # the last one, while nothing was said since
 
     # -- the stream ----------------------------------------------------------------------------
 
-    def record(self, record: Record) -> None:
-        """The next record of the log."""
+    def again(self, record: Record) -> None:
+        """The next record, which stood there before: no other message, but one with a number."""
+        self._n += isinstance(record.payload, Message) and not self._is_beside
+
+    def record(self, record: Record, back: bool = False) -> None:
+        """The next record of the log. `back`: the run went back to before it; it was said and
+        done, but nobody waits for anything of it."""
+        self._is_back = back
         payload = record.payload
         time = None
         if record.at and (found := moment(record.at)) is not None:
@@ -199,6 +209,7 @@ class Fold:
     # -- messages ------------------------------------------------------------------------------
 
     def _message(self, record: Record, message: Message, time: float | None) -> None:
+        self._error = None
         if not self._is_beside:
             self._n += 1
             if self._until is not None:
@@ -208,6 +219,7 @@ class Fold:
         is_side = bool(message.sidechain) and not self._is_beside
         counts = self._side if is_side else self._counts
         counts.messages += 1
+        counts.taken_back += self._is_back
         activity = message.activity
         if activity is not None:
             self._half(message, activity, time, counts)
@@ -232,17 +244,20 @@ class Fold:
             tool = to.tool(activity.name)
             to.calls += 1
             tool.calls += 1
-            waits = not message.unsent
+            waits = not (message.unsent or self._is_back)
             tool.open += waits
             self._calls.ask(activity, _Asked(tool, time, _files(activity), to, waits))
         elif activity.kind == "response":
             asked = self._calls.answer(activity)
             if asked is None:
-                to.orphans += 1
+                to.orphans += not self._is_back
                 return
             asked.tool.open -= asked.waits
             asked.tool.seconds += self._calls.took(asked, activity, time)
-            if failed(message):
+            well = went_well(message)
+            if well is None:
+                asked.tool.interrupted += 1
+            elif not well:
                 asked.tool.failed += 1
                 self._bad(time)
             else:
@@ -255,6 +270,9 @@ class Fold:
         if event.kind.startswith("toolCall"):
             self._calls.narrated(event, time)
         elif event.ok is False and not record.quiet and not event.call_id:
+            before, self._error = self._error, record
+            if tells_again(record, before):
+                return
             if event.kind in RETRIES:
                 self._counts.retries += 1
             else:
@@ -345,14 +363,6 @@ class _Calls:
         if spent is None and time is not None and asked.time is not None:
             spent = time - asked.time
         return max(spent or 0.0, 0.0)
-
-
-def failed(response: Message) -> bool:
-    """Did the call fail that this answers? The log marks it, or the exit status says so."""
-    activity = response.activity
-    if activity is not None and activity.failure is not None:
-        return True
-    return bool(exit_word(result_text(response), activity.result if activity else None))
 
 
 def _files(call: Activity) -> tuple[str, ...]:

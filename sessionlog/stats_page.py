@@ -8,12 +8,14 @@ same. What comes from a log has been made visible.
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from sessionlog.density import Cell, Density
 from sessionlog.figures import Counts, Stats, Tool
 from sessionlog.text import clip, one_line, pad, took, width
+from sessionlog.tools import label_of
 
 Piece = tuple[str, str]
 """(text, style words)."""
@@ -117,7 +119,7 @@ def _facts(stats: Stats, columns: int) -> Iterator[Said]:
 
 
 def _times(stats: Stats) -> list[Piece]:
-    if stats.start is None:
+    if stats.start is None or not stats.duration:
         return []
     whole = " all together" if stats.sessions != 1 else ""
     said = [(f"{took(stats.duration)}{whole}", "fg-1")]
@@ -138,6 +140,8 @@ def _messages(counts: Counts) -> list[Piece]:
     ):  # fmt: skip
         if count:
             said.append((counted(count, noun), "fg"))
+    if counts.taken_back:
+        said.append((f"{counts.taken_back:,} taken back", "fg-2"))
     return said
 
 
@@ -146,9 +150,15 @@ def _calls(stats: Stats) -> list[Piece]:
     said = [(f"{counts.calls:,}", "fg-1")]
     if counts.failed:
         said.append((f"{counts.failed:,} failed", "fail"))
+    if counts.interrupted:
+        said.append((f"{counts.interrupted:,} interrupted", "fg"))
     if counts.open:
         said.append((f"{counts.open:,} without a result", "open"))
-    said += [(f"{one_line(call.tool)} in flight", "open") for call in stats.in_flight[:4]]
+    flying = Counter(label_of(call.tool) for call in stats.in_flight)
+    said += [
+        (f"{f'{many:,} ' if many > 1 else ''}{tool} in flight", "open")
+        for tool, many in flying.most_common(4)
+    ]
     if counts.orphans:
         said.append((f"{counted(counts.orphans, 'result')} without a call", "fg"))
     return said
@@ -156,7 +166,7 @@ def _calls(stats: Stats) -> list[Piece]:
 
 def _trouble(counts: Counts) -> list[Piece]:
     table = (
-        (counts.errors, counted(counts.errors, "error"), "fail"),
+        (counts.errors, counted(counts.errors, "error") + " of the run", "fail"),
         (counts.retries, "1 retry" if counts.retries == 1 else f"{counts.retries:,} retries",
          "fail"),
         (counts.resets, counted(counts.resets, "context reset"), "accent"),
@@ -231,10 +241,10 @@ class _Columns(NamedTuple):
 
 def _tools(counts: Counts, columns: int) -> Iterator[Said]:
     """Two bars for each tool: its calls, the failed ones last, and the seconds they took."""
-    tools = counts.ranked()
+    tools = _by_label(counts)
     if not tools:
         return
-    longest = max(width(one_line(tool.name)) for tool in tools)
+    longest = max(width(tool.name) for tool in tools)
     name = min(max(longest + 1, _NAME), max(columns // 5, _NAME))
     room = columns - _MARGIN - name - _CALLS - _FAILED - _TIME - 4
     second = room * 2 // 5
@@ -248,12 +258,20 @@ def _tools(counts: Counts, columns: int) -> Iterator[Said]:
         yield Said(_tool(tool, by), tool.name)
 
 
+def _by_label(counts: Counts) -> list[Tool]:
+    """The tools by the names that are shown: those of several agents may have one."""
+    found = Counts()
+    for tool in counts.tools.values():
+        found.tool(label_of(tool.name)).add(tool)
+    return found.ranked()
+
+
 def _tool(tool: Tool, by: _Columns) -> list[Piece]:
     cells = bar(tool.calls, by.most, by.calls)
     bad = min(bar(tool.failed, by.most, by.calls), cells)
     room = by.calls - cells
     open_calls = clip(f" {tool.open:,} open" if tool.open else "", room)
-    name = clip(one_line(tool.name) or "(no name)", by.name - 1)
+    name = clip(tool.name or "(no name)", by.name - 1)
     return [
         (" " * _MARGIN + pad(name, by.name), "fg-1"),
         (pad(f"{tool.calls:,}", _CALLS, ">") + " ", "fg"),

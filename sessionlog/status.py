@@ -7,7 +7,16 @@ from sessionlog.records import Ending, Message, Meta, Record, Status
 WAITS = "not gone on with yet"
 """How a log stands that was made from another, and holds nothing of its own."""
 
-UNASKED = "nothing was asked of the model"
+NO_END = "no ending recorded"
+"""How a log stands that ends without an end, where nobody can tell what it was in."""
+
+ANSWERING = "while the model answered"
+"""How a log stands whose model was to speak."""
+
+ALIVE = {NO_END: "between two steps", ANSWERING: "the model answers"}
+"""The same in words for a log whose writer lives."""
+
+UNASKED = "nothing was asked"
 """How a log stands that holds nothing for the model: commands that its client ran by itself."""
 
 WENT_BACK = "went back to an earlier place"

@@ -16,21 +16,26 @@ from sessionlog import rewinds
 from sessionlog.branch import Stretch, turns_of, within
 from sessionlog.edits import Edits
 from sessionlog.errors import NotPossible
-from sessionlog.formats.base import Actor, Format, ReadOnly
+from sessionlog.formats.base import Actor, Format, ReadOnly, Rewound, Tree
+from sessionlog.formats.links import ByLine, Group, in_order
 from sessionlog.formats.table import named
 from sessionlog.framing import Line
 from sessionlog.logfile import open_log
 from sessionlog.mend import Mend
+from sessionlog.pairing import AHEAD
 from sessionlog.reader import living
 from sessionlog.records import Damage, Message, Record, Span
 from sessionlog.repeats import Repeats, again, units
 from sessionlog.session import Session
 from sessionlog.source import decode, format_of, lines_of
+from sessionlog.trunk import Trunk, trunk_of
 
 _HEAD, _TAIL = 64, 512
 """Records kept from both ends of a file, for its id and for the evidence of its ending."""
 
 Taken = Callable[[str], bool]
+Unit = tuple[Record, ...]
+"""The records of one object."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,12 +54,12 @@ class Survey:
 def of_session(session: Session, at: int | None, mend: Mend) -> Survey:
     """Survey a session that is at hand, up to message `at` (None: all of it)."""
     form = form_named(session.format)
-    if form.actor is not None:
-        mend.answers = form.actor.answers
+    _instruct(mend, form)
     turns = turns_of(session.records, session.damages)
     mend.is_back = _taken_back(turns, at, lambda: session.records)
     twice = {session.records[i].span.offset for i in again(session.records)}
     mend.is_again = lambda unit: unit[0].span.offset in twice
+    mend.trunk = _trunk(form, at, units(session.records), mend.is_again)
     taken = _take(units(session.records), at, mend)
     _check(session.path, at, mend)
     spans = [session.records[-1].span] if session.records else []
@@ -75,11 +80,13 @@ def of_file(path: str | os.PathLike[str], at: int | None, mend: Mend) -> Survey:
     fd = open_log(name)
     try:
         form = format_of(name, fd)
-        if form.actor is not None:
-            mend.answers = form.actor.answers
+        _instruct(mend, form)
         turns = rewinds.turns_of(form, fd)
         mend.is_back = _taken_back(turns, at, lambda: _Walk(form, lines_of(fd)))
-        mend.is_again = Repeats(partial(_same, fd)).is_again
+        is_same = partial(_same, fd)
+        walked = units(_Walk(form, lines_of(fd)))
+        mend.trunk = _trunk(form, at, walked, Repeats(is_same).is_again)
+        mend.is_again = Repeats(is_same).is_again
         walk = _Walk(form, lines_of(fd))
         end = _take(units(walk), at, mend)
         _check(name, at, mend)
@@ -146,9 +153,42 @@ def moment_now(now: datetime | None) -> datetime:
     return now or datetime.now(UTC)
 
 
+def _instruct(mend: Mend, form: Format) -> None:
+    """What a format's client can do, and what it cannot."""
+    if form.actor is not None:
+        mend.answers = form.actor.answers
+        mend.by_line = isinstance(form.actor, ByLine)
+    mend.by_prompts = isinstance(form, Rewound)
+
+
 def _same(fd: int, offset: int, span: Span) -> bool:
     """Do these bytes stand at an offset, too?"""
     return os.pread(fd, span.length, offset) == os.pread(fd, span.length, span.offset)
+
+
+def _trunk(
+    form: Format, at: int | None, found: Iterable[tuple[Record, ...]],
+    is_again: Callable[[Sequence[Record]], bool],
+) -> Trunk:  # fmt: skip
+    """The way to the last record, as far as message `at`; in a tree alone."""
+    if not isinstance(form, Tree):
+        return Trunk()
+
+    groups = list(_groups(found, at, is_again))
+    early = _early(groups)
+    ordered = in_order(groups) if early else (part for group in groups for part in group.parts)
+    return trunk_of((unit for _, unit, again in ordered if not again), early)
+
+
+def _early(groups: Sequence[Group[tuple[int, Unit, bool]]]) -> frozenset[int]:
+    """Offsets of the records that stand a little before the one that they follow."""
+    places = {group.id: group.parts[0][1][0].span.line for group in groups[::-1] if group.id}
+    early = set()
+    for group in groups:
+        span = group.parts[0][1][0].span
+        if group.id and 0 < places.get(group.parent, 0) - span.line <= AHEAD:
+            early.add(span.offset)
+    return frozenset(early)
 
 
 def _taken_back(
@@ -172,13 +212,37 @@ def _line_of(at: int, records: Iterable[Record]) -> int:
     return end
 
 
-def _take(found: Iterable[tuple[Record, ...]], at: int | None, mend: Mend) -> int:
-    if at is None or at > 0:
-        for unit in found:
+def _take(found: Iterable[Unit], at: int | None, mend: Mend) -> int:
+    """Take the units up to that with message `at`; gives where they end."""
+    if not mend.trunk.early or not mend.mending:
+        for unit in found if at is None or at > 0 else ():
             mend.take(unit)
             if at is not None and mend.n >= at:
                 break
+        return mend.end
+    # lines that stand before the one that they follow go behind it, and so do their messages
+    total = 0
+    for n, unit, again in in_order(_groups(found, at, mend.is_again)):
+        mend.n = n
+        (mend.repeat if again else mend.say)(unit)
+        total = max(total, mend.n)
+    mend.n = total
     return mend.end
+
+
+def _groups(
+    found: Iterable[Unit], at: int | None, is_again: Callable[[Unit], bool]
+) -> Iterator[Group[tuple[int, Unit, bool]]]:
+    """Each unit with the number of messages before it, and whether it came before; up to `at`."""
+    n = 0
+    for unit in found if at is None or at > 0 else ():
+        again, first = is_again(unit), unit[0]
+        linked = first.parent is not None and not again
+        links = (first.key, first.parent or "") if linked else ("", "")
+        yield Group([(n, unit, again)], *links)
+        n += sum(isinstance(record.payload, Message) for record in unit)
+        if at is not None and n >= at:
+            return
 
 
 def _check(path: str, at: int | None, mend: Mend) -> None:

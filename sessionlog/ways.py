@@ -18,6 +18,20 @@ _FAR = 20_000
 """Chunks of a log that are looked through for parents, over all; then turns are not followed."""
 
 
+def turns_in(form: Tree, fd: int) -> list[Stretch]:
+    """What the turns of an open log left. O(bytes)."""
+    strip, ways = Strip(fd), Ways(form)
+    for number in range(strip.chunks):
+        stretch = strip.stretch(number)
+        ways.take(strip, stretch, _lines_of(stretch.data))
+    return ways.left
+
+
+def _lines_of(data: bytes) -> list[bytes]:
+    lines = data.split(b"\n")
+    return lines if lines[-1] else lines[:-1]
+
+
 class Ways:
     """The stretches that one log's turns left, as far as it was looked through."""
 

@@ -19,7 +19,7 @@ from sessionlog.logfile import open_log
 from sessionlog.numbers import Numbers
 from sessionlog.query import Query
 from sessionlog.regions import line_from, regions
-from sessionlog.search import Part, in_order, search_log, search_logs
+from sessionlog.search import Part, search_log, search_logs
 from sessionlog.source import format_of
 from sessionlog.window import Strip
 
@@ -48,8 +48,8 @@ def search_wide(
     part: int = PART,
     processes: int | None = None,
 ) -> Iterator[Hit | Progress]:
-    """The hits in these logs, all of them, newest log first. See `search.search_logs`."""
-    listed = [path for path in in_order(paths) if isinstance(path, str)]
+    """The hits in these logs, all of them, in this order. See `search.search_logs`."""
+    listed = list(paths)
     sizes = [_size(path) for path in listed]
     processes = processes or children.processes()
     if sum(sizes) < 2 * part or processes < 2:

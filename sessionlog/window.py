@@ -205,9 +205,11 @@ class Log:
     """Most bytes of log whose records are kept (the newest chunk is always kept)."""
 
     def __init__(
-        self, path: str, form: Format, read: Callable[[int, int, int], bytes] = os.pread
-    ) -> None:
-        """Raises Unreadable when `path` is no regular file or cannot be opened."""
+        self, path: str, form: Format, read: Callable[[int, int, int], bytes] = os.pread,
+        *, stays: bool = True,
+    ) -> None:  # fmt: skip
+        """`stays`: as `open_log` has it. Raises Unreadable when `path` is no regular file or cannot
+        be opened."""
         self.path = path
         self.form = form
         self._read = read
@@ -215,10 +217,10 @@ class Log:
         self._weights: dict[int, int] = {}
         self._sums: dict[int, int] = {}
         """Checksum of the bytes of each chunk that is kept."""
-        self._open()
+        self._open(stays)
 
-    def _open(self) -> None:
-        self.strip = Strip(open_log(self.path, stays=True), self._read)
+    def _open(self, stays: bool = True) -> None:
+        self.strip = Strip(open_log(self.path, stays=stays), self._read)
         found = os.fstat(self.strip.fd)
         self._identity = (found.st_dev, found.st_ino)
         self._mtime = found.st_mtime_ns

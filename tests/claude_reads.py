@@ -75,6 +75,16 @@ REFUSAL = (True, "interrupted", False, "a call was refused")
 TURN = claude_system("turn_duration", 9, durationMs=1)
 
 How = tuple[bool, str | None, bool | None, str]
+LIMIT: How = (True, "max_turns", False, "turn limit reached (30)")
+STOPPED = {"kind": "hook_stopped_continuation", "message": "budget", "hookName": "Stop"}
+HOOKED: How = (True, "hook_stopped", False, "stopped by a hook: Stop: budget")
+UNASKED: How = (False, None, None, "nothing was asked")
+
+
+def attached(kind: str, **more: Any) -> bytes:
+    return claude_line("attachment", 20, attachment={"type": kind, **more})
+
+
 ENDINGS: dict[str, tuple[list[bytes], How]] = {
     "an answer": (SAID, DONE),
     "an answer that says so": (
@@ -98,10 +108,23 @@ ENDINGS: dict[str, tuple[list[bytes], How]] = {
     "a refusal": ([*AGAIN, result("c2", REFUSED, failed=True)], REFUSAL),
     "a refusal with an order": (
         [*AGAIN, result("c2", f"{REFUSED} the user said: use x", failed=True)], ANSWERING),
-    "an open call": (AGAIN, (False, None, None, "in Bash: sleep 60")),
+    "an open call": (AGAIN, (False, None, None, "in bash: sleep 60")),
     "a result": (GO, ANSWERING),
     "a prompt": ([user("Fix it")], ANSWERING),
     "a text before its call": ([*GO, said("Now", id="b", stop="tool_use")], ANSWERING),
+    "an answer that paused": ([*GO, said("I look on", id="b", stop="pause_turn")], ANSWERING),
+    "the turn limit": ([*GO, attached("max_turns_reached", maxTurns=30)], LIMIT),
+    "a hook that stopped it": ([*GO, attached(**STOPPED)], HOOKED),
+    "a hook that stopped it between two results": (
+        [*AGAIN, attached(**STOPPED), result("c2", seconds=30)], HOOKED),
+    "a hook that stopped it, then a prompt": (
+        [*GO, attached(**STOPPED), user("go on", 30)], ANSWERING),
+    "the note of a task that ended": (
+        [*SAID, user("<task-notification><status>completed</status></task-notification>", 30)],
+        ANSWERING),
+    "only a command of the client": (LOCAL, UNASKED),
+    "only a shell line": (
+        [user("<bash-input>ls</bash-input>", 1), user("<bash-stdout>a</bash-stdout>", 2)], UNASKED),
     "a thought": ([*GO, said({"type": "thinking", "thinking": "Hm"}, id="b")], ANSWERING),
     "a turn that ended without words": ([*GO, TURN], (True, None, None, "the turn ended")),
     "a retry": ([*GO, claude_system("api_error", error={"message": "529"})], ANSWERING),

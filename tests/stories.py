@@ -251,7 +251,10 @@ class Codex(Story):
         return self
 
     def interrupted(self) -> Story:
-        self.answer("aborted by user", True)
+        self.lines.append(build.codex_item(
+            "function_call_output", self.later(), call_id=f"call_{self.calls}",
+            output="Wall time: 3.0 seconds\naborted by user",
+        ))  # fmt: skip
         self.lines.append(build.codex_event("turn_aborted", self.later(), reason="interrupted"))
         return self
 

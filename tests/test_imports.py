@@ -16,7 +16,7 @@ FLOORS = [
     "processes records seal secrets sieve steps supervise supervise.elsewhere supervise.linux "
     "supervise.order terminal text through why why.errors why.prose",
     "acts agent alarm answers codec context crew errorline family figures formats.tokens pairing "
-    "paths query repeats spread status stopline stores.base supervise.system usage",
+    "paths query repeats spread status stopline stores.base supervise.system tools usage",
     "agentfile blobs branch demo.script demo.work dialects.base formats.claude_life "
     "formats.claude_subagents formats.codex_place formats.gemini_parts formats.gemini_subagents "
     "formats.issue formats.native_encode formats.parts gitfiles knowing masked relay shellfiles "
@@ -24,10 +24,11 @@ FLOORS = [
     "why.failures",
     "demo.night dialects.blocks dialects.plain dialects.table ended formats.base "
     "formats.codex_files formats.codex_lines outcome stores.gemini_fold supervise.place "
-    "supervise.runs uncommitted why.facts",
-    "clients edits formats.codex_compose formats.codex_renew formats.gemini_compose "
-    "formats.gemini_items formats.gemini_leftover formats.gemini_lines formats.mini_commands "
-    "formats.opencode_ids formats.opencode_lines formats.opencode_parts formats.opencode_shape "
+    "supervise.runs trunk uncommitted why.facts",
+    "clients edits formats.claude_turns formats.codex_compose formats.codex_renew "
+    "formats.gemini_compose formats.gemini_items formats.gemini_leftover "
+    "formats.gemini_lines formats.mini_commands formats.opencode_ids "
+    "formats.opencode_lines formats.opencode_parts formats.opencode_shape "
     "formats.opencode_usage life stores.codex_fork stores.opencode_ask stores.sqlite "
     "supervise.beside",
     "evidence formats.gemini_actor formats.opencode_copy formats.opencode_life "
@@ -41,7 +42,7 @@ FLOORS = [
     "logfile",
     "compare contrast demo dialects.guess dialects.sse dialects.text filecalls "
     "formats.agent_session_entries formats.chat_actor formats.claude_blocks "
-    "formats.claude_compose formats.claude_links formats.claude_turns formats.claude_usage "
+    "formats.claude_compose formats.claude_links formats.claude_usage "
     "formats.codex_exec formats.codex_head formats.codex_items formats.links formats.native_actor "
     "formats.pi_entries formats.pi_usage formats.qwen_life formats.qwen_parts "
     "formats.qwen_subagents formats.qwen_usage formats.swe_agent mend needle plan recorder "
@@ -53,14 +54,14 @@ FLOORS = [
     "dialects.openai_sse facing formats.agent_session formats.chat formats.claude_events "
     "formats.codex_events formats.native formats.qwen_ends formats.qwen_links marks matcher "
     "numbering regions stale why.reading",
-    "finders formats.claude_ends formats.claude_facts formats.codex_glimpse formats.pi "
+    "finders history formats.claude_ends formats.claude_facts formats.codex_glimpse formats.pi "
     "formats.qwen_actor shown why.answer",
     "formats.claude_glimpse formats.claude_stream",
     "formats.claude formats.codex formats.qwen stretched why.said",
     "formats.table",
     "agents source",
     "counting halves intake listing measure newlog reader sides why.look",
-    "facts follower numbers onward pictures survey vigil",
+    "amiss facts follower lookup numbers onward pictures survey vigil",
     "closing demo.agent earlier follow forks repairs search turns",
     "plain",
     "carry lend transcript wide",

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import re
+import shlex
 from pathlib import Path
 
 import sessionlog
+from sessionlog import cli
+from sessionlog.commands import COMMANDS
 from tui import commands
 
 ROOT = Path(__file__).parent.parent
@@ -29,6 +32,25 @@ def test_both_commands_stand_on_a_line_of_their_own() -> None:
     assert len(lines) == 2
     assert lines[0].endswith("sessionlog demo")
     assert lines[1].endswith("pytest")
+
+
+def examples() -> list[list[str]]:
+    block = README.partition("## On your own logs\n\n")[2].partition("\n\n")[0]
+    return [shlex.split(re.split(r"  +", line.strip())[0]) for line in block.splitlines()]
+
+
+def test_the_examples_begin_with_what_makes_them_callable() -> None:
+    first, *others = examples()
+    assert first == [".", ".venv/bin/activate"]
+    assert {words[0] for words in others} == {"sessionlog"}
+    names = {words[1] for words in others if len(words) > 1 and words[1].isalpha()}
+    assert names <= COMMANDS.keys()
+
+
+def test_the_example_of_a_search_finds_something_in_the_demo(tmp_path: Path) -> None:
+    [search] = [words[1:] for words in examples() if words[1:2] == ["search"]]
+    assert cli.main(["demo", "--json", "--dir", str(tmp_path / "demo")]) == 0
+    assert cli.main([*search, str(tmp_path / "demo")]) == 0
 
 
 def test_public_names_are_sorted_and_all_there() -> None:

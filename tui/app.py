@@ -21,6 +21,7 @@ from tui import commands, hangup, messages, themes
 from tui.orders import NEWEST
 from tui.screens.browser import Browser
 from tui.screens.front import Palette, is_in_front
+from tui.widgets.status_line import StatusLine
 from tui.workers import Catalogue
 
 if TYPE_CHECKING:
@@ -120,6 +121,8 @@ class InspectorApp(App[None]):
         """The next of our themes, around."""
         at = themes.NAMES.index(self.theme) if self.theme in themes.NAMES else -1
         self._use(themes.NAMES[(at + 1) % len(themes.NAMES)])
+        if isinstance(status := getattr(self.screen, "status", None), StatusLine):
+            status.answer(f"theme: {self.theme}")
 
     @on(messages.DesktopNotice)
     def _tell_desktop(self, message: messages.DesktopNotice) -> None:

@@ -90,10 +90,11 @@ def _titled(entry: Entry) -> list[Piece]:
 def _ended(entry: Entry) -> Piece:
     """How it stands, in the colour of that."""
     state = state_of(entry)
-    said = one_line((entry.stop if entry.status else entry.reason or "")[:_SEEN])
+    stop = entry.failure or entry.stop
+    said = one_line((stop if entry.status else entry.reason or "")[:_SEEN])
     lead = {
         "fail": "Failed", "open": "Unfinished", "torn": "Last line torn", "run": "Running",
-        "ok": "Done", "ended": "Ended", "nolog": "No log",
+        "ok": "Done", "amiss": "Done", "ended": "Ended", "nolog": "No log",
     }[state]  # fmt: skip
     if entry.status is Status.COMPLETE and said.lower() in ("done", lead.lower()):
         said = ""

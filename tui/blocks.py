@@ -25,7 +25,7 @@ HEAD, TAIL, ERRORS = 4, 8, 12
 FOLDED = 40
 """Lines of JSON or of a diff before they are folded."""
 _LOOK = 128 * 1024
-_NAMES = 7, 14
+_NAMES = 7, 20
 """Least and most columns of the names of fields: parts below one another line up."""
 
 Field = tuple[str, str, str]
@@ -65,7 +65,7 @@ def fields(pairs: Sequence[Field], columns: int, expanded: bool = False) -> Iter
         return
     names = min(max(_NAMES[0], *(width(visible(name)) for name, _, _ in pairs)), _NAMES[1])
     for name, text, style in pairs:
-        label = pad(visible(name), names + 2)
+        label = pad(clip(visible(name), names), names + 2)
         lines = visible(text, newlines=True).strip("\n").split("\n")
         most = len(lines) if expanded or len(lines) <= HEAD + TAIL else HEAD
         for line in lines[:most]:
@@ -76,12 +76,16 @@ def fields(pairs: Sequence[Field], columns: int, expanded: bool = False) -> Iter
             yield folded(counted(len(lines) - most, "line"))
 
 
-def structure(value: Any, columns: int, expanded: bool) -> Iterator[Line]:
-    """A JSON value: an object of a few members as fields and blocks, all else as JSON."""
+def structure(
+    value: Any, columns: int, expanded: bool, first: Sequence[Field] = ()
+) -> Iterator[Line]:
+    """A JSON value: an object of a few members as fields, `first` above them, and blocks; all else
+    as JSON."""
     if not isinstance(value, Mapping) or len(value) > 16:
+        yield from fields(first, columns, expanded)
         yield from json_block(_json(value), columns, expanded)
         return
-    short, texts, deep = [], [], []
+    short, texts, deep = [*first], [], []
     for key, item in value.items():
         if isinstance(item, str) and ("\n" in item or len(item) > 4 * columns):
             texts.append((str(key), item))

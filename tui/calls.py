@@ -12,6 +12,7 @@ from typing import Any
 
 from sessionlog import codec
 from sessionlog.diffs import FileDiff, edits_of, unified
+from sessionlog.outcome import went_well
 from sessionlog.records import Activity, Event, Message, Record, Span
 from sessionlog.telling import arguments_of, telling
 from tui import blocks
@@ -81,9 +82,9 @@ def _arguments(request: Activity, is_edit: bool, columns: int, expanded: bool) -
             value = {key: item for key, item in value.items() if _beside_diff(key, item)}
         said = telling(request.arguments)
         first = [key for key, item in value.items() if item == said and isinstance(item, str)][:1]
-        yield from blocks.fields([(key, said, "fg-1") for key in first], columns, expanded)
         rest = {key: item for key, item in value.items() if key not in first}
-        yield from blocks.structure(rest, columns, expanded)
+        told = [(key, said, "fg-1") for key in first]
+        yield from blocks.structure(rest, columns, expanded, told)
     elif not is_edit and (value is None or isinstance(value, str)):
         yield from blocks.output(value or request.arguments, columns, expanded)
     elif not is_edit:
@@ -126,7 +127,7 @@ def _structured(answer: Record, read: Read) -> Any:
 def _answer(message: Message, bad: bool, columns: int, expanded: bool) -> Iterator[Line]:
     """The response: how much, in a few words what, and the text itself."""
     text, value = result_of(message)
-    failed = bad or (message.activity is not None and message.activity.failure is not None)
+    failed = bad or went_well(message) is False
     name = ("result ", "fg-3")
     if value is not None:
         yield blocks.indented([name])

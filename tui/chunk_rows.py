@@ -24,13 +24,14 @@ from sessionlog.records import (
     Reset,
     Result,
     shown_type,
+    tells_again,
 )
 from sessionlog.telling import telling
 from sessionlog.text import one_line, size, took, visible
+from sessionlog.tools import label_of
 from sessionlog.window import LONG, Chunk
 from tui.pairs import LOOK, At, Gist, Pairs
 from tui.rows import Row
-from tui.tools import label_of
 from tui.words import between, first_line, how_ended, prose, spans_of, waited
 
 GAP = 300.0
@@ -231,6 +232,8 @@ class _Maker:
         if not isinstance(answer.payload, Message):
             return fields
         outcome = outcome_of(call, answer.payload)
+        if outcome.interrupted:
+            return {**fields, "sign": "open", "outcome": outcome.words}
         if not outcome.failed:
             return {**fields, "sign": "ok", "outcome": outcome.words}
         same = self._same(_sameness(call, outcome))
@@ -299,9 +302,14 @@ class _Maker:
             words = " ".join(filter(None, (event.kind, event.tool, event.text[:200])))
             return self._row(record, "event", "event", one_line(words), sign="event")
         words = one_line(event.text) or one_line(event.tool) or one_line(event.kind)
+        if event.ends and tells_again(record, self._loud_before(index)):
+            return self._row(record, "event", "event", words, sign="event", quiet=True)
         if event.ok is False:
             return self._row(record, "event", "event", words, sign="fail", trouble=True)
         return self._row(record, "event", "event", words, sign="event")
+
+    def _loud_before(self, index: int) -> Record | None:
+        return next((r for r in reversed(self.records[:index]) if not r.quiet), None)
 
     def _start_of(self, where: At, event: Event, record: Record) -> bool:
         """Note how long the call took that this event ends; is there a start to it?"""

@@ -59,7 +59,8 @@ def _commands() -> Iterator[Command]:
     yield Command(
         "open", ("enter",), "open", "Into the row: list, timeline, detail", panes, _CHOSEN
     )
-    yield Command("leave", ("escape",), "back", "One step out; never quits", panes, EVERYWHERE)
+    yield Command("leave", ("escape",), "back", "One step back, to what led here; never quits",
+                  panes, EVERYWHERE)  # fmt: skip
     yield Command("pane_left", ("h", "left"), "left", "Pane to the left", panes)
     yield Command("pane_right", ("l", "right"), "right", "Pane to the right", panes)
     yield Command("pane_next", ("tab",), "pane", "Next pane", panes)
@@ -67,24 +68,26 @@ def _commands() -> Iterator[Command]:
     yield Command("zoom", ("z",), "zoom", "The pane alone, and back", panes, (*PANES, REPLAY))
 
     yield Command("next_trouble", ("e",), "error", "Next error, damage or open call", trouble, _LOG)
-    yield Command("prev_trouble", ("E",), "error back", "Previous error, damage or open call",
+    yield Command("prev_trouble", ("E",), "error above", "Previous error, damage or open call",
                   trouble, _LOG)  # fmt: skip
     yield Command("next_session", ("e",), "trouble", "Next session that did not end well",
                   trouble, (LIST,))  # fmt: skip
-    yield Command("prev_session", ("E",), "trouble back", "Previous session that did not end well",
+    yield Command("prev_session", ("E",), "trouble above", "Previous session that did not end well",
                   trouble, (LIST,))  # fmt: skip
     yield Command("to_parent", ("(",), "parent", "Session that this one was made from", trouble,
                   (LIST,))  # fmt: skip
-    yield Command("to_kin", (")",), "child", "First session made from this, else its next sibling",
-                  trouble, (LIST,))  # fmt: skip
+    yield Command("to_kin", (")",), "made of it",
+                  "First session made from this, else its next sibling", trouble,
+                  (LIST,))  # fmt: skip
     yield Command("into_subagent", (")",), "subagent", "Log of the subagent that this call started",
                   trouble, _LOG)  # fmt: skip
-    yield Command("out_of_subagent", ("(",), "its caller", "Back to the call that started it",
+    yield Command("out_of_subagent", ("(",), "parent",
+                  "Back to the call that started a subagent; of a fork, to its parent",
                   trouble, _LOG)  # fmt: skip
     yield Command("next_user", ("u",), "turn", "Next user turn", trouble, _LOG)
-    yield Command("prev_user", ("U",), "turn back", "Previous user turn", trouble, _LOG)
+    yield Command("prev_user", ("U",), "turn above", "Previous user turn", trouble, _LOG)
     yield Command("next_reset", ("]",), "reset", "Next context reset", trouble, _LOG)
-    yield Command("prev_reset", ("[",), "reset back", "Previous context reset", trouble, _LOG)
+    yield Command("prev_reset", ("[",), "reset above", "Previous context reset", trouble, _LOG)
     yield Command("goto", (":",), "go to", "To a message, time or share: 143, 03:31, +5m, 50%",
                   trouble, _LOG)  # fmt: skip
 
@@ -93,18 +96,18 @@ def _commands() -> Iterator[Command]:
     yield Command("find_next", ("n",), "next hit", "Next hit", find, _LOG)
     yield Command("find_prev", ("N",), "previous hit", "Previous hit", find, _LOG)
     for key, name, what in (
-        ("e", "errors", "errors, damage and open calls"), ("u", "user", "user turns"),
-        ("c", "calls", "calls"), ("m", "messages", "messages"),
-        ("t", "tool", "the calls of one tool"), ("q", "quiet", "everything, quiet rows too"),
-        ("a", "all", "all rows again"),
+        ("e", "errors", "Only errors, damage and open calls"), ("u", "user", "Only user turns"),
+        ("c", "calls", "Only calls"), ("m", "messages", "Only messages"),
+        ("t", "tool", "Only the calls of one tool"), ("q", "quiet", "All rows, quiet ones too"),
+        ("a", "all", "All rows again"),
     ):  # fmt: skip
-        yield Command(f"only_{name}", (f"o {key}",), name, f"Only {what}", find, _LOG)
-    for key, name, what in (
-        ("f", "failed", "failed sessions"), ("o", "open", "unfinished sessions"),
-        ("r", "running", "running sessions"), ("t", "truncated", "truncated sessions"),
-        ("a", "every", "all sessions again"),
+        yield Command(f"only_{name}", (f"o {key}",), name, what, find, _LOG)
+    for key, id, name in (
+        ("f", "failed", "failed"), ("o", "open", "unfinished"), ("r", "running", "running"),
+        ("t", "truncated", "truncated"),
     ):  # fmt: skip
-        yield Command(f"only_{name}", (f"o {key}",), name, f"Only {what}", find, (LIST,))
+        yield Command(f"only_{id}", (f"o {key}",), name, f"Only {name} sessions", find, (LIST,))
+    yield Command("only_every", ("o a",), "all", "All sessions again", find, (LIST,))
 
     yield Command("next_order", ("v",), "order", "By family, by project, newest first", look,
                   (LIST,))  # fmt: skip
@@ -133,7 +136,8 @@ def _commands() -> Iterator[Command]:
     yield Command("turn_bell", ("B",), "bell", "Ring when this run stops; again: notify, off", look)
 
     yield Command("fork", ("f",), "fork", "A new log that ends at this row", act)
-    yield Command("hand_over", ("r",), "hand over", "An agent goes on, from a repaired log", act)
+    yield Command("hand_over", ("r",), "hand over",
+                  "An agent goes on, from a repaired log; or only repair it", act)  # fmt: skip
     yield Command("stop_now", ("S S",), "stop at once",
                   "Kill what was handed over, and all that it started", act)  # fmt: skip
     yield Command("stop_gently", ("S i",), "interrupt", "Interrupt it; killed after 2 s", act)
@@ -148,7 +152,7 @@ def _commands() -> Iterator[Command]:
 
     yield Command("theme", ("T",), "theme", "Next theme", screen, EVERYWHERE)
     yield Command("palette", ("ctrl+p",), "palette", "Every command by name", screen)
-    yield Command("help", ("?",), "help", "Keys and signs on one page", screen, EVERYWHERE)
+    yield Command("help", ("?",), "help", "What the signs mean, and every key", screen, EVERYWHERE)
     yield Command("quit", ("q",), "quit", "Leave the program", screen)
 
 
@@ -173,11 +177,11 @@ def _sheet_commands() -> Iterator[Command]:
     yield Command("idle", ("i",), "idle cap", "Longest silence: off, 2 s, 10 s", play, (REPLAY,))
 
     yield Command("next_trouble", ("e",), "error", "Next error", trouble, (WHY, REPLAY))
-    yield Command("prev_trouble", ("E",), "error back", "Previous error", trouble, (WHY, REPLAY))
+    yield Command("prev_trouble", ("E",), "error above", "Previous error", trouble, (WHY, REPLAY))
     yield Command("next_user", ("u",), "turn", "Next user turn", trouble, (REPLAY,))
-    yield Command("prev_user", ("U",), "turn back", "Previous user turn", trouble, (REPLAY,))
+    yield Command("prev_user", ("U",), "turn above", "Previous user turn", trouble, (REPLAY,))
     yield Command("next_reset", ("]",), "reset", "Next context reset", trouble, (REPLAY,))
-    yield Command("prev_reset", ("[",), "reset back", "Previous context reset", trouble, (REPLAY,))
+    yield Command("prev_reset", ("[",), "reset above", "Previous context reset", trouble, (REPLAY,))
     yield Command("goto", (":",), "go to", "To a message, time or share: 143, 03:31, +5m, 50%",
                   trouble, (REPLAY,))  # fmt: skip
     yield Command("fork", ("f",), "fork here", "Fork at this moment", act, (REPLAY,))
@@ -201,7 +205,7 @@ def _sheet_commands() -> Iterator[Command]:
                   (STATS,))  # fmt: skip
 
     yield Command("next_difference", ("e", "]"), "difference", "Next difference", meet, (COMPARE,))
-    yield Command("prev_difference", ("E", "["), "difference back", "Previous difference", meet,
+    yield Command("prev_difference", ("E", "["), "difference above", "Previous difference", meet,
                   (COMPARE,))  # fmt: skip
     yield Command("other_side", ("tab",), "side", "The other side", meet, (COMPARE,))
     yield Command("choose", ("c",), "other run", "Choose another run to compare with", meet,
@@ -224,7 +228,7 @@ def _handover_commands() -> Iterator[Command]:
         ("accept", "!", "accept damage", "Go on without the damaged lines"),
         ("note", "m", "note", "Edit what the agent is told"),
         ("agent", "a", "agent", "Choose another agent"),
-        ("write", "W", "log only", "Write the new log, and start nothing"),
+        ("write", "W", "log only", "Repair only: write the new log, and start nothing"),
         ("diff", "d", "diff", "Every changed record of the new log, and back"),
         ("copy", "y", "copy", "Copy the command, secrets masked"),
         ("bare", "b", "bare", "Show and copy secrets as they are, or masked"),

@@ -54,7 +54,7 @@ class Contexts:
     @property
     def state(self) -> tuple[object, ...]:
         """Equal where the same stretches are out of context."""
-        return self.horizon, self._kept, len(self._dropped), tuple(self._undone)
+        return self.horizon, self._kept, (*self._undone, len(self._dropped))
 
     def holds(self, row: Row) -> bool:
         """Is the row part of what the agent would know?"""

@@ -23,7 +23,7 @@ from sessionlog.records import (
     moment,
     shown_type,
 )
-from sessionlog.text import one_line, size, visible
+from sessionlog.text import one_line, size, visible, width
 from tui import blocks
 from tui.calls import Read, call, diffs_of
 from tui.flow import MORE, chopped
@@ -35,6 +35,8 @@ from tui.signs import SIGNS
 
 RAW = 1 << 20
 """Bytes of one record that the raw view lays out; the rest is said."""
+_FOOT = 10
+"""Columns of what a foot has beside its facts."""
 _WIDE = 76
 """Columns from which the head has room for when a call came back."""
 DAMAGED = 64 * 1024
@@ -75,6 +77,8 @@ def body(row: Row, read: Read, look: Look) -> Iterator[Line]:
 def title(row: Row, views: Sequence[str], view: int, *, focused: bool) -> Line:
     """The pane's title: which row, and the views there are, the one that is shown in bold."""
     what = f"Message {row.n}" if row.n is not None else row.label.capitalize() or "Detail"
+    if row.answer is not None:
+        what += f", answered by {row.answer}"
     gutter = SIGNS["cursor"] if focused else (" ", "")
     left = [gutter, (what, "fg-1 bold" if focused else "fg-2")]
     right = [(f"{word}  ", "fg-1 bold" if i == view else "fg-3") for i, word in enumerate(views)]
@@ -88,6 +92,8 @@ def head(row: Row, read: Read, look: Look) -> Line:
     left: list[Piece] = [(" ", "")]
     left += [(f"{sign} ", style)] if sign.strip() else []
     left.append((visible(row.label or row.sort), label))
+    if (own := _own_name(row)) not in ("", row.label):
+        left.append((f" {own}", "fg-3"))
     right: list[Piece] = []
     diffs = diffs_of(row, read) if row.sort == "call" else []
     if diffs:
@@ -103,15 +109,22 @@ def head(row: Row, read: Read, look: Look) -> Line:
     return Line(left, [*right, (" ", "")], "surface")
 
 
+def _own_name(row: Row) -> str:
+    """The name that the log has for the tool of a call."""
+    payload = row.records[0].payload if row.sort == "call" and row.records else None
+    half = payload.activity if isinstance(payload, Message) else None
+    return one_line(half.name if half else payload.tool if isinstance(payload, Event) else "")
+
+
 def _times(row: Row, look: Look) -> str:
-    first = look.clock(row.at)
+    first = look.clock(row.at if row.answer is None else row.records[-1].at)
     if look.columns < _WIDE:
         return first
     last = look.clock(row.records[-1].at) if len(row.records) > 1 else ""
     return f"{first} to {last}" if last and last != first else first
 
 
-def foot(row: Row) -> Line:
+def foot(row: Row, columns: int) -> Line:
     """Where the row's bytes stand, and whether the agent would know it now."""
     span = row.damage.span if row.damage else row.records[0].span if row.records else None
     if span is None:
@@ -121,7 +134,9 @@ def foot(row: Row) -> Line:
     parts += [f"byte {span.offset:,}", f"{span.length:,} bytes"]
     if any(isinstance(record.payload, Message) for record in row.records):
         parts.append("in context" if row.in_context else "not in context")
-    return Line([(" " + " · ".join(parts), "fg-3")], [("x", "fg-1 bold"), (" raw ", "fg-3")])
+    while len(parts) > 1 and width(" · ".join(parts)) > columns - _FOOT:
+        parts.pop(1 if len(parts) > 2 else 0)
+    return Line([(" " + " · ".join(parts), "fg-3")], [("  x", "fg-1 bold"), (" raw ", "fg-3")])
 
 
 # -- what is no call -------------------------------------------------------------------------
@@ -171,17 +186,15 @@ def _event(event: Event, look: Look) -> Iterator[Line]:
     named = [("tool", event.tool, "fg"), ("call", event.call_id, "fg-2")]
     if event.iteration:
         named.append(("iteration", str(event.iteration), "fg-2"))
-    yield from blocks.fields(
-        [("event", event.kind, "fg-1"), *(f for f in named if f[1])], look.columns
-    )
     if event.text:
         yield from blocks.prose(event.text, look.columns, style)
-    yield from blocks.structure(event.extra, look.columns, look.expanded)
+    told = [("event", event.kind, "fg-1"), *(f for f in named if f[1])]
+    yield from blocks.structure(event.extra, look.columns, look.expanded, told)
 
 
 def _named(payload: Meta | Result, look: Look) -> Iterator[Line]:
     """Meta and result: their fields by name, the words first."""
-    values = _plain(payload)
+    values, told = _plain(payload), []
     if isinstance(payload, Meta):
         if origin := values.pop("forked_from", None):
             at = "" if origin.at is None else f" at {origin.at}"
@@ -191,11 +204,11 @@ def _named(payload: Meta | Result, look: Look) -> Iterator[Line]:
         error = values.pop("error", "")
         values.pop("message", None)
         said = [("error", error, "fail"), ("message", payload.message, "fg")]
-        yield from blocks.fields([f for f in said if f[1]], look.columns, look.expanded)
+        told = [field for field in said if field[1]]
         if payload.failure:
             values["failure"] = payload.failure
-    yield from blocks.structure(values, look.columns, look.expanded)
-    yield from blocks.structure(payload.extra, look.columns, look.expanded)
+    extra = {key: item for key, item in payload.extra.items() if key not in values}
+    yield from blocks.structure({**values, **extra}, look.columns, look.expanded, told)
 
 
 def _reset(reset: Reset, look: Look) -> Iterator[Line]:

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from sessionlog.records import Entry, Status, moment
+from sessionlog.status import ALIVE
 from sessionlog.text import ago, clip, one_line, pad, visible, width
 from tui.lines import Line, Piece
 from tui.orders import Order, heading
@@ -31,11 +32,6 @@ NAMED = 36
 """Columns from which on it does so in a list of several agents' sessions."""
 _SEEN = 200
 """Characters of a log's text that are looked at for a row."""
-_ALIVE = {
-    "no ending recorded": "between two steps",
-    "while the model answered": "the model answers",
-}
-"""What is said of a log that was cut off, in words for one whose writer lives."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,12 +43,15 @@ class Filter:
     text: str = ""
 
     def __call__(self, entry: Entry) -> bool:
-        if self.state and state_of(entry) != self.state:
+        state = state_of(entry)
+        if self.state and self.state not in (state, "fail" if state == "amiss" else ""):
             return False
         if not self.text:
             return True
+        cut = entry.status in (Status.UNFINISHED, Status.TRUNCATED)
         told = (entry.title, entry.id, entry.agent, entry.workdir, entry.stop, entry.model,
-                entry.reason or "", entry.path)  # fmt: skip
+                entry.reason or "", entry.failure, entry.path, entry.status or "",
+                WORDS[state], "killed" if cut else "")  # fmt: skip
         words = "\n".join(told).casefold()
         return all(word in words for word in self.text.casefold().split())
 
@@ -185,7 +184,9 @@ def _titled(entry: Entry, state: str, selected: bool) -> list[Piece]:
 
 def _reason(entry: Entry) -> str:
     """How it stands, in a few words."""
-    stop = _ALIVE.get(entry.stop, entry.stop) if entry.status is Status.RUNNING else entry.stop
+    if entry.failure:
+        return entry.failure[:_SEEN]
+    stop = ALIVE.get(entry.stop, entry.stop) if entry.status is Status.RUNNING else entry.stop
     text = one_line((stop if entry.status else entry.reason or "")[:_SEEN])
     state = state_of(entry)
     if state == "torn" and "torn" not in text:
@@ -205,13 +206,16 @@ def _age(entry: Entry, now: float) -> str:
 
 
 def _ran(entry: Entry, now: float) -> str:
-    """How long it ran, in at most five columns; of a live run: so far."""
+    """How long it ran, in at most five columns; of a live run: so far. What it took along from
+    another log is older than its start, so of that nothing is told."""
     start, end = moment(entry.started), moment(entry.updated)
     if start is None:
         return ""
     if state_of(entry) == "run":
         return span(now - start.timestamp())
-    return span((end - start).total_seconds()) if end else ""
+    if end is None or end <= start or entry.forked_from or entry.resumed_from:
+        return ""
+    return span((end - start).total_seconds())
 
 
 def span(seconds: float) -> str:
@@ -285,9 +289,24 @@ def legend(indent: str) -> list[Line]:
 
     return [
         row(("ok", "ok"), ("fail", "failed"), ("ended", "ended, no verdict"), ("run", "running")),
+        row(("amiss", "ended by itself, but something failed: the row says what, w why")),
         row(("open", "unfinished, or a call without a result"), ("torn", "truncated")),
         row(("bytes", "damaged bytes"), ("user", "user turn"), ("summary", "summary of a reset")),
     ]
+
+
+def marks(indent: str) -> list[Line]:
+    """What else stands before or behind a title, a row or a number, in words."""
+    told = (
+        ("·", "no session log; in a log, an event"),
+        ("@7 @end", "made from another session: at its message 7, or at its end"),
+        ("▒2", "2 damages"), ("├ └", "in the order by family: made from the one above"),
+        ("│", "left of a row: the model does not know it any more"),
+        ("=20", "failed as the call of message 20 did"),
+        ("18 L60", "message 18; line 60 of the log, where there is no message"),
+        ("┊", "the line above goes on"), ("◂ ▸", "left and right, of two runs compared"),
+    )  # fmt: skip
+    return [Line([(f"{indent}{pad(sign, 8)} ", "fg-1"), (words, "fg")]) for sign, words in told]
 
 
 def project_of(entry: Entry) -> str:

@@ -1,8 +1,9 @@
 """Styled text to lines of a given width. Pure.
 
-Prose breaks between words; code and output break where the line is full and say so with a mark,
-because there the blanks mean something. Everything that comes in is visible already, so columns
-are what `sessionlog.text.width` counts. The cost follows the lines that are taken.
+Prose breaks between words; code and output break where the line is full, behind a blank where one
+is near, and say so with a mark: the blanks mean something there, and none is left out. Everything
+that comes in is visible already, so columns are what `sessionlog.text.width` counts. The cost
+follows the lines that are taken.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from collections.abc import Iterable, Iterator
 from sessionlog.text import clip, width
 from tui.lines import Piece
 
-MORE = "▸ "
+MORE = "┊ "
 """In front of what a long line of code or output goes on with."""
 
 _PARTS = re.compile(r" +|[^ ]+")
@@ -77,7 +78,8 @@ def _words(pieces: Iterable[Piece]) -> Iterator[list[Piece]]:
 
 
 def chopped(pieces: Iterable[Piece], columns: int, mark: str = "") -> Iterator[list[Piece]]:
-    """Lines of at most `columns`, broken where a line is full; later ones start with `mark`."""
+    """Lines of at most `columns`, broken where a line is full; with a `mark`, which later ones
+    start with, behind a blank where there is one near."""
     columns = max(columns, len(mark) + 2)
     line: list[Piece] = []
     room = columns
@@ -85,6 +87,8 @@ def chopped(pieces: Iterable[Piece], columns: int, mark: str = "") -> Iterator[l
         at = 0
         while at < len(text):
             part = head(text[at : at + 10 * columns], room)
+            if mark and at + len(part) < len(text):
+                part = part[: part.rfind(" ", len(part) * 2 // 3) + 1] or part
             if part:
                 line.append((part, style))
                 at += len(part)

@@ -20,6 +20,7 @@ from sessionlog import ended
 from sessionlog.errors import SessionLogError
 from sessionlog.handover import Handed, finish, prepare
 from sessionlog.lend import lend
+from sessionlog.logfile import has_log
 from sessionlog.onward import Onward, nothing_of
 from sessionlog.records import Entry
 from sessionlog.supervise import runs
@@ -111,6 +112,8 @@ class Handing:
             return
         self._live.append(hand)
         self._at.keys.leave_out(set())
+        if has_log(order.log):  # it runs, though nothing is written yet
+            self._at.show(order.log)
         self._at.status.answer(f"{visible(order.agent)} has begun; S S stops it")
 
         def wait(post: workers.Post, stopped: workers.Stopped) -> None:

@@ -13,7 +13,7 @@ from sessionlog.text import clip, visible, wrap
 from sessionlog.text import width as columns_of
 from tui.entries import home
 from tui.handover import Planned
-from tui.lines import Line, Piece
+from tui.lines import Line, Piece, end_of
 
 if TYPE_CHECKING:
     from sessionlog.resume import Resume
@@ -27,6 +27,8 @@ _LOWEST = 4
 _GLIMPSE = 30
 """Columns of the note among the arguments: it stands in full above them."""
 _FILES = 200
+_SIGN = 4
+"""Columns of a file's sign."""
 _SIGNS = {"changed": ("~", "open bold"), "deleted": ("-", "diff-del bold"),
           "new": ("+", "diff-add bold")}  # fmt: skip
 ON_SCREEN = (
@@ -47,7 +49,7 @@ def facts(planned: Planned, width: int, *, bare: bool, now: datetime | None = No
     if resume.carried:
         lines += [*_carried(resume, width), Line([])]
     if resume.staleness is not None:
-        lines += [*_files(resume.staleness, now), Line([])]
+        lines += [*_files(resume.staleness, width, now), Line([])]
     lines.append(_head("What comes back"))
     words = ON_SCREEN if _takes_terminal(resume) else HEADLESS
     return lines + [Line([(f"  {text}", "fg-2")]) for text in wrap(words, width - 4, 12)]
@@ -59,7 +61,7 @@ def brief(planned: Planned, width: int, height: int, *, bare: bool) -> list[Line
     if resume is None:
         return []
     mode = "on the screen" if _takes_terminal(resume) else "headless"
-    files = list(_files(resume.staleness, None)) if resume.staleness is not None else []
+    files = list(_files(resume.staleness, width)) if resume.staleness is not None else []
     first = list(_first(resume, width, bare, 2))
     lowest = _LOWEST + len(first) + bool(resume.left) + resume.unsure
     files = files[: min(_file_lines(resume), max(height - lowest - 1, 0))]
@@ -185,23 +187,13 @@ def _path(
     room = width - _LABEL - 3
     after = sum(columns_of(text) for text, _ in more)
     path = home(visible(path))
-    texts = [_end_of(path, room - after)] if brief else wrap(path, room, _ARGUMENT) or [""]
+    texts = [end_of(path, max(room - after, 2))] if brief else wrap(path, room, _ARGUMENT) or [""]
     for i, text in enumerate(texts):
         is_last = i == len(texts) - 1
         fits = is_last and columns_of(text) + after <= room
         yield _field(name if i == 0 else "", (text, style), *(more if fits else ()))
         if is_last and more and not fits:
             yield _field("", *((words.lstrip(), style) for words, style in more))
-
-
-def _end_of(path: str, room: int) -> str:
-    """The last part of a path: the name is what tells one log from another."""
-    if columns_of(path) <= room:
-        return path
-    at = max(len(path) - max(room, 2) + 1, 0)
-    while columns_of(path[at:]) > max(room, 2) - 1:
-        at += 1
-    return "…" + path[at:]
 
 
 def _cwd(resume: Resume, width: int, *, brief: bool) -> Iterator[Line]:
@@ -272,7 +264,7 @@ def _left(resume: Resume, width: int) -> Iterator[Line]:
 # -- files -----------------------------------------------------------------------------------
 
 
-def _files(staleness: Staleness, now: datetime | None) -> Iterator[Line]:
+def _files(staleness: Staleness, width: int, now: datetime | None = None) -> Iterator[Line]:
     changed, total = staleness.changed, len(staleness.files)
     if not total:
         yield _head("Files", "it touched none")
@@ -284,7 +276,8 @@ def _files(staleness: Staleness, now: datetime | None) -> Iterator[Line]:
     if moved == counted:
         said = f"all {moved:,} it touched" if moved > 1 else "the one it touched"
     yield _head(f"Files since {since}" if since else "Files", said)
-    yield from map(_file, changed[:_FILES])
+    for file in changed[:_FILES]:
+        yield from _file(file, width)
     if len(changed) > _FILES:
         yield Line([(f"    and {len(changed) - _FILES:,} more", "fg-3")])
     if left := total - len(changed):
@@ -293,14 +286,19 @@ def _files(staleness: Staleness, now: datetime | None) -> Iterator[Line]:
         yield Line([(f"    {others} as the agent left {noun}", "fg-2")])
 
 
-def _file(file: FileNow) -> Line:
-    sign = _SIGNS.get(file.how, ("?", "fg-3"))
-    words = {"deleted": "gone"}.get(file.how, file.how)
-    time = _clock(file.changed_at) if file.how != "deleted" else ""
-    right: list[Piece] = [(f"  {visible(file.why) or words} ", "fg-2")]
-    if time and not file.why:
+def _file(file: FileNow, width: int) -> Iterator[Line]:
+    """A file, and how it is otherwise: behind it, or below where the two have no room."""
+    sign, path = _SIGNS.get(file.how, ("?", "fg-3")), visible(file.shown)
+    words = visible(file.why) or {"deleted": "gone"}.get(file.how, file.how)
+    right: list[Piece] = [(f"  {words} ", "fg-2")]
+    if not file.why and file.how != "deleted" and (time := _clock(file.changed_at)):
         right.append((f"{time} ", "fg"))
-    return Line([("  ", ""), sign, (f" {visible(file.shown)}", "fg-1")], right)
+    room = width - _SIGN - sum(columns_of(text) for text, _ in right)
+    if columns_of(path) <= room or not file.why:
+        yield Line([("  ", ""), sign, (f" {end_of(path, max(room, 2))}", "fg-1")], right)
+        return
+    yield Line([("  ", ""), sign, (f" {end_of(path, width - _SIGN)}", "fg-1")])
+    yield from (Line([(f"    {text}", "fg-2")]) for text in wrap(words, width - _SIGN - 1, 3))
 
 
 def _since(staleness: Staleness, now: datetime | None) -> str:

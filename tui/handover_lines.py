@@ -29,14 +29,14 @@ _INDENT = 8
 
 
 def title(entry: Entry, resume: Resume | None, at: int, busy: str) -> Line:
-    """`Hand over ○ TITLE to AGENT`"""
+    """`Hand over to AGENT  ○ TITLE`"""
     name = one_line(entry.title or entry.task) or visible(entry.id)
-    left: list[Piece] = [("▌", "accent"), ("Hand over", "fg-1 bold"), ("  ", ""),
-                         SIGNS[state_of(entry)], (f" {name}", "fg")]  # fmt: skip
-    if at:
-        left.append((f" at {at:,}", "accent"))
+    left: list[Piece] = [("▌", "accent"), ("Hand over", "fg-1 bold")]
     if resume is not None:
         left += [(" to ", "fg-2"), (visible(resume.agent.name), "fg-1 bold")]
+    left += [("  ", ""), SIGNS[state_of(entry)], (" ", "")]
+    left += [(f"@{at} ", "accent")] if at else []
+    left.append((name, "fg"))
     return Line(left, [(f"  {busy or 'nothing is written yet'} ", "fg-3")], "surface")
 
 

@@ -77,7 +77,12 @@ def think(known: Known, at: int | None, chosen: Chosen, now: datetime) -> Planne
         )  # fmt: skip
     except SessionLogError as error:
         problem = str(error).removeprefix(f"{session.path}: ")
-    found = tuple(agents.choices(os.environ, session.format, chosen.screen))
+    is_demo = session.meta.driver == agents.DEMO  # its agent plays a part, and can do no other
+    found = tuple(
+        choice
+        for choice in agents.choices(os.environ, session.format, chosen.screen)
+        if is_demo or choice.agent.name != agents.DEMO
+    )
     return Planned(
         chosen, resume, transcript(session, strip, resume), refused(session, strip, resume), found,
         problem,

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from sessionlog.records import Entry, moment
 from sessionlog.text import ago, clip, one_line, size, visible, width
+from sessionlog.tools import label_of
 from tui.hits import HEAD, Group, Hits, HitView, Spot
 from tui.lines import Line, Piece
 from tui.marking import HIT
@@ -87,8 +88,9 @@ def _hit(hit: Hit, before: Hit | None, width_: int, clock: Clock, gutter: Piece,
 
 
 def _label(hit: Hit) -> str:
-    label = hit.tool if hit.kind in ("call", "response", "event") and hit.tool else hit.kind
-    return visible(_LABELS.get(label, label))
+    if hit.tool and hit.kind in ("call", "response", "event"):
+        return label_of(hit.tool)
+    return visible(_LABELS.get(hit.kind, hit.kind))
 
 
 def _sign(hit: Hit) -> Piece:

@@ -14,6 +14,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from sessionlog.records import Entry
+from sessionlog.tools import label_of
 
 if TYPE_CHECKING:
     from sessionlog.hit import Hit
@@ -178,7 +179,7 @@ class Hits:
             self._kept += group.add(hit, keep)
             self.count += 1
             if hit.tool:
-                self.tools[hit.tool] += 1
+                self.tools[label_of(hit.tool)] += 1
             if self.groups[-1] is not group:
                 self._moved(self.index(group) + 1)
 

@@ -14,7 +14,7 @@ _NAMED = 30
 
 def told(forest: Forest, entry: Entry) -> list[str]:
     """`fork of Migrate billing at 61`, `2 forks, 1 resumed`: nothing for one without family."""
-    return [words for words in (_from(forest, entry), _made(forest.children(entry))) if words]
+    return [words for words in (came_from(forest, entry), _made(forest.children(entry))) if words]
 
 
 def alone(entry: Entry) -> str:
@@ -22,18 +22,23 @@ def alone(entry: Entry) -> str:
     origin = origin_of(entry)
     if origin is None:
         return "it was not made from another session"
-    return f"{_at(origin.at)} of {clip(visible(origin.id), _NAMED)}, not here"
+    return f"{_made_of(visible(origin.id), origin.at)}, not here"
 
 
-def _from(forest: Forest, entry: Entry) -> str:
+def came_from(forest: Forest, entry: Entry) -> str:
+    """`fork of Migrate billing at 61`; "" for one that was not made from another."""
     origin = origin_of(entry)
     if origin is None:
         return ""
     parent = forest.parent(entry)
     if parent is None:
         return alone(entry)
-    name = clip(one_line(parent.title[:200]) or visible(parent.id), _NAMED)
-    return f"fork of {name} at {origin.at}" if origin.at is not None else f"goes on with {name}"
+    return _made_of(one_line(parent.title[:200]) or visible(parent.id), origin.at)
+
+
+def _made_of(name: str, at: int | None) -> str:
+    name = clip(name, _NAMED)
+    return f"goes on with {name}" if at is None else f"fork of {name} at {at}"
 
 
 def _made(children: Sequence[Entry]) -> str:
@@ -41,7 +46,3 @@ def _made(children: Sequence[Entry]) -> str:
     later = len(children) - forks
     words = [f"{forks} fork{'s' * (forks != 1)}"] if forks else []
     return ", ".join([*words, f"{later} resumed"] if later else words)
-
-
-def _at(at: int | None) -> str:
-    return "@end" if at is None else f"@{at}"

@@ -53,3 +53,13 @@ def cut(pieces: list[Piece], columns: int) -> list[Piece]:
         kept.append((text, style))
         columns -= size
     return kept
+
+
+def end_of(path: str, columns: int) -> str:
+    """As much of a path as fits, its end: that tells it from others."""
+    if width(path) <= columns:
+        return path
+    end = path[-(columns - 1) :] if columns > 1 else ""
+    while width(end) >= columns and end:
+        end = end[1:]
+    return f"…{end}"

@@ -33,7 +33,9 @@ class LogRow:
         row = self._timeline.row(pos) if pos is not None else None
         if row is None or not holds(row, place):
             return None
-        return row._replace(n=n or row.n, line=line or row.line) if row.place == place else row
+        if row.place == place:
+            return row._replace(n=n or row.n, line=line or row.line)
+        return row._replace(answer=n) if row.sort == "call" else row
 
     def close(self) -> None:
         """Let go of the log."""

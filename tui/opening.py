@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+import sys
+from collections.abc import Callable, Sequence
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from sessionlog.evidence import Evidence
@@ -11,7 +13,7 @@ from sessionlog.formats.table import named
 from sessionlog.logfile import open_log as descriptor
 from sessionlog.logfile import stat_file
 from sessionlog.paths import runs_folder
-from sessionlog.records import Entry, Status, moment
+from sessionlog.records import Entry, Record, Status, moment
 from sessionlog.source import format_of
 from sessionlog.text import visible
 from sessionlog.window import Log
@@ -21,14 +23,34 @@ if TYPE_CHECKING:
     from sessionlog.why.facts import Beside
 
 
-def open_log(entry: Entry) -> Log:
-    """Open the log of a list's row. Raises NotALog or Unreadable."""
-    fd = descriptor(entry.path, stays=True)
+LAST = 400
+"""How many of the last records the head of a session goes by, and what failed in its row."""
+_FEW = 16
+"""Records between two rests."""
+
+
+def open_log(entry: Entry, *, stays: bool = True) -> Log:
+    """Open the log of a list's row; `stays` as the library has it. Raises NotALog or Unreadable."""
+    fd = descriptor(entry.path, stays=stays)
     try:
         form = format_of(entry.path, fd)
     finally:
         os.close(fd)
-    return Log(entry.path, form)
+    return Log(entry.path, form, stays=stays)
+
+
+def last_records(
+    log: Log, most: int = sys.maxsize, rest: Callable[[], None] = lambda: None
+) -> list[Record]:
+    """The records that the head goes by, in the log's order: those of the last `most` bytes."""
+    last: list[Record] = []
+    for record in islice(log.newest_first(), LAST):
+        if last and log.size - record.span.offset > most:
+            break
+        if len(last) % _FEW == 0:
+            rest()
+        last.append(record)
+    return last[::-1]
 
 
 def is_alive(entry: Entry) -> bool | None:

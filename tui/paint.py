@@ -21,7 +21,7 @@ _WORDS = frozenset(("bold", "italic", "underline", "reverse", "dim"))
 _RECEDING = {"fg-3": "fg-2"}
 """On a tint: the third grey would fall below 4.5:1."""
 
-PLAIN_SIGNS = str.maketrans("✓✗■►○≈▒»║═│├▌─·…−└▁▂▃▄▅▆▇█◂▸↵", "+x=>o~#>==||>-..-\\_.:-=+*#<>$")
+PLAIN_SIGNS = str.maketrans("✓✗■►○≈▒»║═│├▌─·…−└▁▂▃▄▅▆▇█◂▸↵┊", "+x=>o~#>==||>-..-\\_.:-=+*#<>$:")
 """What stands in where the locale cannot write our signs; each one column wide."""
 
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from sessionlog.outcome import went_well
 from sessionlog.plan import Fork, Repair
 from sessionlog.records import Damage, OpenCall, moment, shown_type
 from sessionlog.session import Numbered, Session
 from sessionlog.telling import telling
 from sessionlog.text import clip, one_line, pad, visible
+from sessionlog.tools import label_of
 from tui.entries import home
 from tui.lines import Line, Piece
 from tui.rows import Row
@@ -69,7 +71,7 @@ def around(session: Session, at: int, before: int, after: int, columns: int) -> 
         lines.append(Line([(f"{'':24}{count:,} messages stay behind", "fg-3")]))
     running = [call for call in session.in_flight if call.n is None]
     for call in running:  # it stands in events alone: no message of it can be taken
-        said = one_line(f"{call.tool} {telling(call.arguments)}")
+        said = one_line(f"{label_of(call.tool)} {telling(call.arguments)}")
         lines.append(Line([(f"{'':24}in flight, stays behind: ", "open"), (said, "fg-2")]))
     if not count and not running:
         lines.append(Line([(f"{'':24}nothing stays behind", "fg-3")]))
@@ -84,7 +86,7 @@ def _row(session: Session, step: Numbered, *, stays: bool) -> Line:
     clock = time.astimezone().strftime("%H:%M:%S") if time else ""
     sign, label, body = SIGNS[""], kind, message.text
     if activity is not None:
-        label, body = activity.name, telling(activity.arguments[: 64 * _SEEN])
+        label, body = label_of(activity.name), telling(activity.arguments[: 64 * _SEEN])
         sign = SIGNS[_outcome(session, step)] if kind == "call" else sign
     elif kind == "user":
         sign = SIGNS["user"]
@@ -99,8 +101,8 @@ def _row(session: Session, step: Numbered, *, stays: bool) -> Line:
 def _outcome(session: Session, call: Numbered) -> str:
     if call.pair is None:
         return "open"
-    answer = session.history[call.pair - 1].message.activity
-    return "fail" if answer is not None and answer.failure is not None else "ok"
+    well = went_well(session.history[call.pair - 1].message)
+    return "open" if well is None else "ok" if well else "fail"
 
 
 def field(name: str, *pieces: Piece) -> Line:
@@ -117,7 +119,7 @@ def closed(calls: Sequence[OpenCall]) -> list[Line]:
                    ('with "Interrupted by the user." as an error', "fg-2"))]  # fmt: skip
     for call in calls[:_NAMED]:
         said = clip(one_line(telling(call.arguments[: 64 * _SEEN])), 60)
-        lines.append(field("", (f"{call.n} {visible(call.tool)} ", "fg"), (said, "fg-2")))
+        lines.append(field("", (f"{call.n} {label_of(call.tool)} ", "fg"), (said, "fg-2")))
     if len(calls) > _NAMED:
         lines.append(field("", (f"and {len(calls) - _NAMED} more", "fg-3")))
     return lines

@@ -244,6 +244,8 @@ def _right(row: Row, look: Look) -> list[Piece]:
     columns = look.columns
     pieces: list[Piece] = []
     outcome = look.elapsed if row.sign == "run" and look.elapsed else row.outcome
+    if width(outcome) > columns.outcome:  # which call it was like goes first
+        outcome = outcome.partition(" =")[0]
     if outcome:
         pieces.append((" " + clip(outcome, columns.outcome), _outcome_style(row)))
     if row.took:

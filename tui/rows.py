@@ -43,4 +43,6 @@ class Row(NamedTuple):
     """The subagent whose run the row is of; such rows fold into one."""
     records: tuple[Record, ...] = ()
     """The record, and for a call its response; for folded rows what they hold."""
+    answer: int | None = None
+    """Number of the message that answers the call, where that is what is looked at."""
     damage: Damage | None = None

@@ -12,6 +12,7 @@ from tui.lines import Piece
 SIGNS: dict[str, Piece] = {
     "ok": ("✓", "ok"),
     "fail": ("✗", "fail bold"),
+    "amiss": ("!", "open bold"),
     "ended": ("■", "fg-2"),
     "run": ("►", "run bold"),
     "open": ("○", "open bold"),
@@ -26,11 +27,12 @@ SIGNS: dict[str, Piece] = {
     "": (" ", ""),
 }
 
-COLOURS = {"fail": "fail", "run": "run", "open": "open", "torn": "bytes"}
+COLOURS = {"fail": "fail", "run": "run", "open": "open", "amiss": "open", "torn": "bytes"}
 """The colour of the words beside a sign; good ends and the rest have none."""
 
 WORDS = {
-    "run": "running", "fail": "failed", "open": "unfinished", "torn": "truncated", "ok": "ok",
+    "run": "running", "fail": "failed", "amiss": "amiss", "open": "unfinished",
+    "torn": "truncated", "ok": "ok",
     "ended": "ended", "nolog": "no log",
 }  # fmt: skip
 """The states of sessions in the order of the bar, most urgent first."""
@@ -46,8 +48,10 @@ def state_of(entry: Entry) -> str:
     """The name of the sign that stands before a session."""
     if entry.status is None:
         return "nolog"
+    if entry.failed:
+        return "fail" if entry.ok is False else "amiss"
     if entry.status is Status.COMPLETE:
-        return {True: "ok", False: "fail", None: "ended"}[entry.ok]
+        return "ok" if entry.ok else "ended"
     return _STATES[entry.status]
 
 

@@ -10,8 +10,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 
+from sessionlog.branch import left_behind
 from sessionlog.records import Ending, Entry, Kind, Record, Status, moment
+from sessionlog.repeats import again
 from sessionlog.text import clip, one_line, took, visible, width
+from sessionlog.tools import label_of
 from sessionlog.why.answer import Reading, Why, answered
 from sessionlog.why.facts import Beside, Facts
 from sessionlog.why.said import headline, level_of
@@ -58,14 +61,22 @@ def gather(records: Sequence[Record], before: int | None = None) -> Facts:
         ahead = sum(record.kind is Kind.MESSAGE for record in records[:-MOST])
         reading = Reading(None if before is None else before + ahead)
         records = records[-MOST:]
-    for record in records:
-        reading.take(record)
+    twice = again(records)
+    left = left_behind(records, twice=twice)
+    for i, record in enumerate(records):
+        if i in left:
+            reading.past(record, i in twice)
+        else:
+            reading.take(record)
     return reading.facts()
 
 
-def why_of(entry: Entry, facts: Facts, beside: Beside | None = None) -> Why:
+def why_of(entry: Entry, facts: Facts, beside: Beside | None = None, began: str = "") -> Why:
     """Why the session of a list row stopped, from facts that were gathered before; `beside` is
-    how the run ended by the journal of what was handed over."""
+    how the run ended by the journal of what was handed over, `began` when it began, where the
+    facts are of the log's end alone."""
+    if facts.files is None or began:
+        facts = facts._replace(first_at=moment(began))
     ended = entry.status is Status.COMPLETE
     ending = Ending(ended, entry.reason, entry.ok, entry.stop)
     return answered(facts, ending, entry.status, beside=beside)
@@ -85,9 +96,9 @@ def lines_of(
     pieces: list[Piece] = [(title, _HEADLINE.get(level, "fg-1 bold"))]
     if words:
         pieces.append((_JOINTS.get(why.cause, "  ") + words, _WORDS.get(level, "fg-1")))
-    first = Line([(" ", ""), *pieces], _aside(_how_long(entry, why, now)), tint)
+    first = Line([(" ", ""), *pieces], _aside(_how_long(why, now)), tint)
     facts = _facts(entry, why, now, writer, f"{title} {words}")
-    since = _running_for(entry, now) if why.cause == "running" else []
+    since = _running_for(why, now) if why.cause == "running" else []
     room = columns - 3 - sum(width(text) for text, _ in since)
     second = Line([(" ", ""), *_joined(facts, room)], _aside(since), tint)
     return first, second
@@ -118,20 +129,21 @@ def _joined(facts: Sequence[Fact], room: int) -> list[Piece]:
     return pieces
 
 
-def _how_long(entry: Entry, why: Why, now: datetime) -> list[Piece]:
-    """How long the call in flight has been running, or how long the run took."""
+def _how_long(why: Why, now: datetime) -> list[Piece]:
+    """How long the call in flight has been running, or how long the run took; of one that was cut
+    off, how far its log goes."""
     if why.cause == "running":
         flying = why.in_flight
         began = moment(flying[-1].since) if flying else why.facts.last_at
         return [(took((now - began).total_seconds()), "run bold")] if began else []
-    first, last = moment(entry.started), moment(entry.updated)
-    if first is None or last is None or not why.facts.messages:
+    seconds = why.progress.seconds
+    if seconds is None or not why.facts.messages:
         return []
-    return [(f"after {took((last - first).total_seconds())}", "fg-2")]
+    return [(f"{'' if why.ending.ended else 'log ends '}after {took(seconds)}", "fg-2")]
 
 
-def _running_for(entry: Entry, now: datetime) -> list[Piece]:
-    first = moment(entry.started)
+def _running_for(why: Why, now: datetime) -> list[Piece]:
+    first = why.facts.first_at
     return [(f"for {took((now - first).total_seconds())}", "fg-2")] if first else []
 
 
@@ -169,7 +181,7 @@ def _error(why: Why, said: str) -> Fact:
     if error is None or error.overcome or _is_said(error.text, said):
         return []
     last = why.facts.last_call
-    if why.cause == "finished" and not (last and last.failed and last.call.n == error.n):
+    if level_of(why) == "ok" and not (last and last.failed and last.call.n == error.n):
         return []
     number = f" {error.n}" if error.n is not None else ""
     return [(f"last error{number}: ", "fg-2"), (error.text, "fail")]
@@ -187,7 +199,7 @@ def _last_call(why: Why, said: str) -> Fact:
     done = why.facts.last_call
     if done is None or why.ok is not False or _is_said(done.call.said, said):
         return []
-    return [(f"last call {visible(done.call.tool)} {done.call.said}", "fg-2")]
+    return [(f"last call {label_of(done.call.tool)} {done.call.said}", "fg-2")]
 
 
 def _changed(why: Why) -> Fact:
@@ -204,7 +216,8 @@ def _unanswered(why: Why) -> Fact:
     """The calls without a result, by number where they have one."""
     known = [str(call.n) for call in why.in_flight if call.n is not None]
     if known:
-        return [(f"no result for {', '.join(known)}", "fg-2")]
+        noun = "message" if len(known) == 1 else "messages"
+        return [(f"no result for {noun} {', '.join(known)}", "fg-2")]
     return [("no result", "fg-2")] if why.in_flight else []
 
 
@@ -214,7 +227,7 @@ def _forgotten(why: Why) -> Fact:
         return []
     call = why.facts.unanswered[-1]
     number = f" {call.n}" if call.n is not None else ""
-    return [(f"no result for{number} {visible(call.tool)} {clip(call.said, 60)}", "open")]
+    return [(f"no result for{number} {label_of(call.tool)} {clip(call.said, 60)}", "open")]
 
 
 def _tried(why: Why) -> Fact:
@@ -228,9 +241,9 @@ def _tried(why: Why) -> Fact:
 def _repeats(why: Why, said: str) -> Fact:
     """What was repeated without effect, up to the end."""
     last, again = why.facts.last_call, why.repeated[:1]
-    if last is None or why.cause == "finished" or not again or _is_said(again[0].says[:40], said):
+    if last is None or level_of(why) == "ok" or not again or _is_said(again[0].says[:40], said):
         return []
-    call = clip(one_line(f"{again[0].tool} {again[0].says}"), 60)
+    call = clip(one_line(f"{label_of(again[0].tool)} {again[0].says}"), 60)
     outcome = f", {again[0].outcome} each time"
     return [(f"{call} ", "fg-2"), (f"{again[0].times} times", "fail"), (outcome, "fg-2")]
 
@@ -244,8 +257,8 @@ def _retries(why: Why) -> Fact:
 
 def _so_far(why: Why) -> Fact:
     errors = why.facts.errors
-    noun = "error" if errors == 1 else "errors"
-    return [(str(errors), "fail"), (f" {noun} so far", "fg-2")] if errors else []
+    noun = "call" if errors == 1 else "calls"
+    return [(str(errors), "fail"), (f" {noun} failed so far", "fg-2")] if errors else []
 
 
 def _silent(why: Why, now: datetime) -> Fact:

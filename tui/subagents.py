@@ -1,39 +1,33 @@
-"""From a call to the log of the subagent that it started, and back again, however deep."""
+"""From a call to the log of the subagent that it started, and from a log to where it came from."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
+from sessionlog.family import origin_of
 from sessionlog.records import Activity, Entry, Message
+from sessionlog.text import one_line
+from tui.kinship import came_from
+from tui.lines import Piece
+from tui.way import Step
 
 if TYPE_CHECKING:
     from tui.rows import Row
     from tui.screens.browser import Browser
 
 
-class _Step(NamedTuple):
-    """One step down."""
-
-    caller: Entry
-    offset: int
-    """Where the call stands in its log."""
-    part: int
-    path: str
-    """The subagent's log."""
-
-
 class Subagents:
-    """The way down from the session that was opened; only the browser's own thread uses it."""
+    """The ways between logs; only the browser's own thread uses it."""
 
     def __init__(self, browser: Browser) -> None:
         self._at = browser
-        self._way: list[_Step] = []
 
     def refused(self, id: str) -> str:
         """Why a step cannot be taken; "" when it can."""
-        if id == "out_of_subagent":
-            return "" if self._last() else "this log was not opened from a call"
         row, entry = self._at.timeline.row, self._at.entry
+        if id == "out_of_subagent":
+            came = self._caller or self._parent is not None
+            return "" if came else "this log came from no other that is here"
         if row is None or entry is None:
             return "no row is selected"
         if not any(_half(record.payload) for record in row.records):
@@ -48,26 +42,49 @@ class Subagents:
         path = log_of(entry, row) if row and entry else None
         if row is None or entry is None or path is None:
             return
-        self._last()  # forgets a way that was left
-        first = row.records[0]
-        self._way.append(_Step(entry, first.span.offset, first.part, path))
+        self._lead(entry, row, path, caller=entry.title or entry.id)
         self._at.open(with_life([glance(path)])[0])
-        self._at.status.answer("( goes back to the call")
 
     def leave(self) -> None:
-        """Back to the call."""
-        step = self._last()
-        if step is not None:
-            self._way.pop()
-            self._at.open(step.caller)
-            self._at.timeline.go(step.offset, step.part)
+        """Back to the call; of a fork: to the message of its parent after which it was made."""
+        at, parent = self._at, self._parent
+        if self._caller:
+            at.way.back()
+        elif parent is not None and at.entry is not None and at.timeline.row is not None:
+            origin = origin_of(at.entry)
+            self._lead(at.entry, at.timeline.row, parent.path)
+            at.sessions.select(parent.path)
+            at.open(parent)
+            if origin is not None and origin.at is not None:
+                at.timeline.goto(str(origin.at))
 
-    def _last(self) -> _Step | None:
-        """The step that led to the open log; others are forgotten."""
+    @property
+    def crumb(self) -> list[Piece]:
+        """What the open log is of another one, and the key that goes there; [] where it is none's
+        part."""
+        if self._caller:
+            words, place = f"subagent of {one_line(self._caller)}", "its call"
+        else:
+            entry = self._at.entry
+            if entry is None or origin_of(entry) is None:
+                return []
+            words = came_from(self._at.sessions.forest, entry)
+            place = "its parent" if self._parent is not None else ""
+        key: list[Piece] = [("  (", "fg-1 bold"), (f" {place}", "fg-2")] if place else []
+        return [(words, "accent"), *key]
+
+    def _lead(self, entry: Entry, row: Row, path: str, caller: str = "") -> None:
+        self._at.way.came(Step(path, lambda: self._at.sheets.go_to(entry, row), caller))
+
+    @property
+    def _caller(self) -> str:
+        last = self._at.way.last
+        return last.caller if last is not None else ""
+
+    @property
+    def _parent(self) -> Entry | None:
         entry = self._at.entry
-        while self._way and (entry is None or self._way[-1].path != entry.path):
-            self._way.pop()
-        return self._way[-1] if self._way else None
+        return self._at.sessions.forest.parent(entry) if entry is not None else None
 
 
 def log_of(entry: Entry, row: Row) -> str | None:

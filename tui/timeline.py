@@ -14,7 +14,7 @@ from typing import TypeVar
 
 from sessionlog.formats.base import TROUBLE
 from sessionlog.marks import Marks
-from sessionlog.records import Ending, Record
+from sessionlog.records import Ending, Record, begun
 from sessionlog.text import one_line
 from sessionlog.window import CHUNK, Change, Chunk, Log
 from tui import chunk_rows, folds, pairs
@@ -154,8 +154,10 @@ class Timeline:
         if ending.ended:
             words = one_line(ending.text) or one_line(ending.reason or "") or "ended"
             bad = ending.ok is False
-            return [Row(END_PLACE, "end", "", f"end of log · {words}", "fail" if bad else "ok",
-                        at=at, trouble=bad)]  # fmt: skip
+            told = bad and last is not None and last.body == words
+            said = "failed" if told else words
+            return [Row(END_PLACE, "end", "", f"end of log · {said}", "fail" if bad else "ok",
+                        at=at, trouble=bad and not (told and last and last.trouble))]  # fmt: skip
         if self.alive:
             return [Row(END_PLACE, "end", "", "still writing", "run", at=at)]
         body = f"end of log · no result record · {self._writer}"
@@ -364,12 +366,8 @@ class Timeline:
         return self.find_place(held[-1].place) if held else self.find_place((number * CHUNK, 0))
 
     def started(self) -> str:
-        """Time of the first record that has one, among the first chunks."""
-        for number in range(min(self.chunks, 4)):
-            for record in self.log.chunk(number).records:
-                if record.at:
-                    return record.at
-        return ""
+        """When the run began, as far as the first chunks tell."""
+        return begun(r for k in range(min(self.chunks, 4)) for r in self.log.chunk(k).records)
 
     def ended(self) -> str:
         """Time of the last record that has one, among the last chunks."""

@@ -65,7 +65,7 @@ def facts(timeline: Timeline, row: Row | None, progress: str = "") -> list[str]:
         found.append(f"counting {len(marks) / timeline.chunks:.0%}")
     found += [timeline.filter.words, progress]
     if timeline.contexts.horizon:
-        found.append(f"{timeline.messages_in_context():,} in context")
+        found.append(f"{timeline.messages_in_context():,} still in context")
     if timeline.level == "loud" and timeline.filter.what == "all" and marks.quiet:
         found.append(f"{marks.quiet:,} quiet row{'s' if marks.quiet > 1 else ''} folded")
     return [fact for fact in found if fact]

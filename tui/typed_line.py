@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
+
+from sessionlog.text import width
+from tui.lines import Piece
 
 
 class TypedLine(NamedTuple):
@@ -42,3 +46,37 @@ class TypedLine(NamedTuple):
             kept = kept[: kept.rfind(" ") + 1]
             return TypedLine(kept + text[caret:], len(kept))
         return None
+
+
+def drawn(typed: TypedLine, pieces: Sequence[Piece], room: int) -> list[Piece]:
+    """The text, which comes in pieces, with its caret; of a long one the part around that."""
+    text, caret, selected = typed
+    if selected and text:
+        return [(text, "fg-1 reverse"), (" ", "reverse")]
+    first = 0
+    while width(text[first:caret]) >= room:
+        first += 1
+    end: list[Piece] = [(" ", "reverse")] if caret >= len(text) else []
+    return [*_with_caret(_from(pieces, first), caret - first), *end]
+
+
+def _from(pieces: Sequence[Piece], first: int) -> list[Piece]:
+    """The pieces without their first characters."""
+    kept: list[Piece] = []
+    for text, style in pieces:
+        if first < len(text):
+            kept.append((text[first:], style))
+        first = max(first - len(text), 0)
+    return kept
+
+
+def _with_caret(pieces: list[Piece], at: int) -> list[Piece]:
+    """The pieces, one character reversed."""
+    made: list[Piece] = []
+    for text, style in pieces:
+        if 0 <= at < len(text):
+            made += [(text[:at], style), (text[at], f"{style} reverse"), (text[at + 1 :], style)]
+        else:
+            made.append((text, style))
+        at -= len(text)
+    return [piece for piece in made if piece[0]]

@@ -6,8 +6,12 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from sessionlog.text import pad, visible, width, wrap
+from sessionlog.tools import label_of
+from sessionlog.why.answer import Why
+from sessionlog.why.judge import looping
 from sessionlog.why.look import Looked
 from sessionlog.why.said import Clock, Statement, level_of, place_of, statements
+from sessionlog.why.work import row_of
 from tui.lines import Line, Piece
 from tui.signs import SIGNS
 from tui.stop import TINTS
@@ -39,25 +43,37 @@ class Step(NamedTuple):
 
 
 def fork_point(looked: Looked) -> int:
-    """The message after which another way can be tried: before the call that was running, or
-    that failed; 0 where there is none: then the end it is."""
-    why = looked.why
+    """The message after which another way can be tried: before the call that was running or that
+    failed, and where it came to the same before, before the first of them; 0 where there is no
+    such call: then the end it is."""
+    return _wrong(looked.why)[0]
+
+
+def _wrong(why: Why) -> tuple[int, str]:
+    """(message, words) of what a fork goes back to before; (0, "") for nothing."""
+    facts, error = why.facts, why.last_error
+    if why.cause == "loop" and (found := looping(facts, 2)) and found.call.n:
+        how = "failed" if found.failed else "gave the same"
+        return found.call.n - 1, f"{label_of(found.call.tool)} {how} {found.times} times"
     if why.in_flight:
-        flying = why.in_flight[0].n
-        last = why.facts.message.n if why.facts.message else None
-        return flying - 1 if flying else last or 0  # no message: the conversation ends before it
-    error = why.last_error
-    if why.cause == "finished" or error is None or error.overcome or not error.n:
-        return 0
-    return error.n - 1
+        flying = why.in_flight[0]
+        last = facts.message.n if facts.message else None
+        at = flying.n - 1 if flying.n else last or 0  # no message: the conversation ends before it
+        return at, label_of(flying.tool)
+    if level_of(why) == "ok" or error is None or error.overcome or not error.n:
+        return 0, ""
+    done = next((done for done in facts.recent if done.call.n == error.n), None)
+    row = row_of(facts.recent, done) if done else []
+    first = row[0].call.n if row else None
+    times = f" {len(row)} times" if first and len(row) > 1 else ""
+    return (first or error.n) - 1, f"{label_of(error.tool) or 'it'} failed{times}"
 
 
 def next_steps(looked: Looked, refused: dict[str, str]) -> list[Step]:
     """The ways on; a key that is `refused` says why instead."""
-    at, error = fork_point(looked), looked.why.last_error
-    calls = [visible(call.tool) for call in looked.why.in_flight]
-    what = calls[0] if calls else f"{visible(error.tool or 'it')} failed" if error else "it"
-    fork = f"fork at {at}, before {what}, and try another way" if at else "fork: the whole run"
+    at, wrong = _wrong(looked.why)
+    calls = [label_of(call.tool) for call in looked.why.in_flight]
+    fork = f"fork at {at}, before {wrong}, and try another way" if at else "fork: the whole run"
     close = f", {' and '.join(calls)} closed as interrupted" if calls else ""
     hand = f"hand over to an agent that goes on{close}"
     steps = [Step("f", refused.get("fork") or fork), Step("r", refused.get("hand_over") or hand),

@@ -27,6 +27,9 @@ _BATCH = 0.1
 _LIFE = (0.5, 5.0)
 """Seconds after which running sessions, and unfinished ones, are asked again whether they live:
 a writer may die, or come back, without a byte being written."""
+_SHARE = 200
+"""Running ones are asked no sooner than so many times what asking cost, up to the seconds of
+unfinished ones."""
 _NOTICE = 0.1
 """Seconds after which the thread that waits for the open log asks whether it is to stop."""
 _GROWTH = 60.0
@@ -43,6 +46,8 @@ class Catalogue:
     """Logs that nobody has looked at yet, the likely newest last."""
     total: int = 0
     known: dict[str, Entry] = field(default_factory=dict)
+    read: dict[str, Entry] = field(default_factory=dict)
+    """The rows as their logs alone have them: while those stay as they are, only life is asked."""
     grew: dict[str, float] = field(default_factory=dict)
     """When growth was seen, by a steady clock."""
     witnessed: set[str] = field(default_factory=set)
@@ -98,9 +103,20 @@ class Catalogue:
         return read
 
     def keep(self, entries: Iterable[Entry]) -> tuple[Entry, ...]:
-        """Add evidence of life and remember; gives those that differ from what was known."""
+        """Remember rows that were read; gives those that differ from what was known."""
+        read = list(entries)
+        self.read.update((entry.path, entry) for entry in read)
+        return self._judged(read)
+
+    def ask(self, paths: Iterable[str]) -> tuple[Entry, ...]:
+        """Ask again whether these have a writer, with one look at the processes for all; as
+        `keep`. What their logs say is not read again: what changes in them is seen by their files.
+        """
+        return self._judged([self.read[path] for path in paths])
+
+    def _judged(self, read: list[Entry]) -> tuple[Entry, ...]:
         now = time.monotonic()
-        seen = with_life(list(entries))
+        seen = with_life(read)
         self.witnessed |= {entry.path for entry in seen if entry.status is Status.RUNNING}
         told = [self._grown(entry, now) for entry in seen]
         new = tuple(entry for entry in told if self.known.get(entry.path) != entry)
@@ -109,7 +125,7 @@ class Catalogue:
 
     def _grown(self, entry: Entry, now: float) -> Entry:
         seen = self.grew.get(entry.path)
-        ended = entry.status in (None, Status.COMPLETE, Status.RUNNING)
+        ended = entry.status in (None, Status.COMPLETE, Status.RUNNING) or entry.failed
         if ended or seen is None or now - seen > _GROWTH or entry.path in self.witnessed:
             return entry
         return entry._replace(status=Status.RUNNING)
@@ -127,6 +143,7 @@ class Catalogue:
         """Those logs are gone."""
         for path in paths:
             self.known.pop(path, None)
+            self.read.pop(path, None)
 
     def standing(self, *status: Status) -> list[str]:
         """Paths of the sessions that stand so."""
@@ -147,7 +164,7 @@ def watch(catalogue: Catalogue, open_log: Callable[[], str], post: Post, stopped
     hints.start()
     try:
         read_rest(catalogue, post, stopped)
-        asked = [time.monotonic(), time.monotonic()]
+        due = [time.monotonic() + seconds for seconds in _LIFE]
         problem = None
         for found in changes(catalogue.folder, hints, stopped):
             if hints.problem != problem:
@@ -157,7 +174,7 @@ def watch(catalogue: Catalogue, open_log: Callable[[], str], post: Post, stopped
                 _tell(catalogue, found, post)
                 if open_log() in (*found.changed, *found.gone):
                     post(messages.LogGrew(open_log()))
-            _ask_for_life(catalogue, asked, post)
+            _ask_for_life(catalogue, due, post)
     finally:
         hints.stop()
 
@@ -187,16 +204,15 @@ def _tell(catalogue: Catalogue, found: Changes, post: Post) -> None:
         post(messages.Changed(entries, found.gone))
 
 
-def _ask_for_life(catalogue: Catalogue, asked: list[float], post: Post) -> None:
+def _ask_for_life(catalogue: Catalogue, due: list[float], post: Post) -> None:
     """Ask the running ones often and the unfinished ones seldom whether their writers live."""
-    now = time.monotonic()
     for i, status in enumerate(((Status.RUNNING,), (Status.UNFINISHED, Status.TRUNCATED))):
-        if now - asked[i] >= _LIFE[i]:
-            asked[i] = now
-            paths = catalogue.standing(*status)
-            entries = catalogue.keep(map(glance, paths)) if paths else ()
-            if entries:
+        if time.monotonic() >= due[i]:
+            began = time.thread_time()
+            if entries := catalogue.ask(catalogue.standing(*status)):
                 post(messages.Changed(entries))
+            cost = time.thread_time() - began
+            due[i] = time.monotonic() + min(max(_LIFE[i], _SHARE * cost), _LIFE[1])
 
 
 def guarded(what: str, work: Callable[[], object], post: Post) -> None:

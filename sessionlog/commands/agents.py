@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from sessionlog import shown
-from sessionlog.agents import EXAMPLE, Agent, at_hand, config_path, found
+from sessionlog.agents import DEMO, EXAMPLE, Agent, at_hand, config_path, found
 from sessionlog.commands.common import DONE, say
 from sessionlog.errors import NotPossible
 from sessionlog.text import one_line, pad, visible
@@ -28,7 +28,7 @@ def run(options: argparse.Namespace) -> int:
         say([f"# Goes to {visible(path)}", *EXAMPLE.splitlines()])
         return DONE
     agents, problem = at_hand()
-    answers = [_answer(agent, path) for agent in agents.values()]
+    answers = [_answer(agent, path) for agent in agents.values() if agent.name != DEMO]
     if options.json:
         say(map(shown.json_line, answers))
     else:

@@ -7,28 +7,35 @@ from collections.abc import Iterable
 from typing import Any
 
 from sessionlog import shown
-from sessionlog.commands.common import DONE, FOUND, found, places, say
+from sessionlog.commands.common import CANNOT, DONE, FOUND, all_of, complain, places, say
+from sessionlog.errors import SessionLogError
 from sessionlog.reader import load
 from sessionlog.records import Status
 from sessionlog.text import visible
+from sessionlog.tools import label_of
 
 
 def arguments(sub: argparse.ArgumentParser) -> None:
     """What it takes."""
-    sub.add_argument("refs", nargs="+", metavar="REF")
+    sub.add_argument("refs", nargs="+", metavar="REF", help="sessions, logs, folders or databases")
     places(sub)
 
 
 def run(options: argparse.Namespace) -> int:
     """Do it."""
     code = DONE
-    for ref in options.refs:
-        checked = shown.of_check(load(found(options, ref).path))
+    for entry in all_of(options, options.refs):
+        try:
+            checked = shown.of_check(load(entry.path))
+        except SessionLogError as error:
+            complain(str(error))
+            code = CANNOT
+            continue
         bad = (
             checked["damages"] or checked["open_calls"] or checked["orphan_results"]
             or checked["status"] in (Status.UNFINISHED, Status.TRUNCATED)
         )  # fmt: skip
-        code = FOUND if bad else code
+        code = max(code, FOUND if bad else DONE)
         say([shown.json_line(checked)] if options.json else _check_lines(checked))
     return code
 
@@ -42,11 +49,11 @@ def _check_lines(found: dict[str, Any]) -> Iterable[str]:
               ("assistants", "answer"), ("events", "event"))  # fmt: skip
     yield "  " + ", ".join(f"{found[k]} {word}{'s' * (found[k] != 1)}" for k, word in counts)
     for call in found["open_calls"]:
-        said = f"{visible(call['tool'])} {visible(call['call_id'])}"
+        said = f"{label_of(call['tool'])} {visible(call['call_id'])}"
         yield f"  open call: message {call['n']}, {said}"
     for call in found["in_flight"]:
         if call["n"] is None:  # native: it stands in events alone, so no message is open
-            yield f"  in flight, not in the conversation: {visible(call['tool'])}"
+            yield f"  in flight, not in the conversation: {label_of(call['tool'])}"
     for orphan in found["orphan_results"]:
         yield f"  result without a call: message {orphan['n']}, {visible(orphan['call_id'])}"
     for damage in found["damages"]:

@@ -5,13 +5,16 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from sessionlog.listing import find
+from sessionlog.errors import NotALog
+from sessionlog.listing import logs_in, look
+from sessionlog.logfile import sessions_in
+from sessionlog.lookup import find
 from sessionlog.paths import default_folders
 from sessionlog.records import Entry
-from sessionlog.text import visible
+from sessionlog.text import one_line, pad, visible, width
 
 DONE, FOUND, CANNOT, REFUSED, INTERRUPTED = 0, 1, 2, 3, 130
 """Exit codes: done; looked and found something; cannot; refused because of damage or a living
@@ -45,8 +48,49 @@ def writes(sub: argparse.ArgumentParser) -> None:
 
 
 def found(options: argparse.Namespace, ref: str) -> Entry:
-    """The session that REF names. Raises SessionNotFound."""
-    return find(ref, options.places or default_folders())
+    """The session that REF names. Raises SessionNotFound, and Ambiguous."""
+    return find(ref, options.places or default_folders(), complain)
+
+
+def log_of(options: argparse.Namespace, ref: str) -> Entry:
+    """The same; it can be read. Raises NotALog, too."""
+    entry = found(options, ref)
+    if entry.status is None:
+        raise NotALog(f"{entry.path}: {entry.reason}")
+    return entry
+
+
+def all_of(options: argparse.Namespace, refs: Iterable[str]) -> Iterator[Entry]:
+    """The sessions that REFs name; a folder or a database stands for all that it holds."""
+    for ref in refs:
+        if is_place(ref):
+            yield from look(list(logs_in([ref])), False)
+        else:
+            yield found(options, ref)
+
+
+def is_place(ref: str) -> bool:
+    """Is it a path under which there may be several sessions?"""
+    plain = ref.endswith(".jsonl") or not os.path.isfile(ref)
+    return os.path.isdir(ref) or not (plain or sessions_in(ref) == [ref])
+
+
+def agents(text: str) -> tuple[str, ...]:
+    """Agents, or formats, with commas between them; an argparse type."""
+    from sessionlog.formats.table import formats  # all of them: only where they are asked for
+
+    known = {name for form in formats() for name in (form.agent, form.name) if name}
+    asked = tuple(word for word in text.lower().split(",") if word)
+    for word in asked:
+        if word not in known:
+            said = f"{word!r} is no agent: say one of {', '.join(sorted(known))}"
+            raise argparse.ArgumentTypeError(said)
+    return asked
+
+
+def complain(words: str) -> None:
+    """Say what is wrong, or what to know, beside the answer."""
+    print(f"sessionlog: {visible(words)}", file=sys.stderr, flush=True)
 
 
 def say(lines: Iterable[str]) -> None:
@@ -61,6 +105,15 @@ def columns() -> int:
         return os.get_terminal_size(sys.stdout.fileno()).columns
     except OSError:
         return 120
+
+
+def cell(text: str, size: int, cut: bool) -> str:
+    """The first line of a text in so many columns, safe to print; in more, if not to be `cut`: off
+    a terminal nothing is, since what reads it there wants it whole."""
+    if text.isascii() and text.isprintable():  # most, and there are thousands
+        return text.ljust(size) if not cut or len(text) <= size else text[: size - 1] + "…"
+    said = one_line(text)
+    return pad(said, size) if cut else said + " " * (size - width(said))
 
 
 def applied(plan: Any, apply: Callable[..., Any], options: argparse.Namespace) -> str | None:

@@ -8,9 +8,8 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from sessionlog.commands.common import DONE, columns, found, places, say
+from sessionlog.commands.common import DONE, columns, log_of, places, say
 from sessionlog.compare import Comparison, Part, compare
-from sessionlog.errors import NotALog
 from sessionlog.facing import facing, shared
 from sessionlog.records import Entry, Status
 from sessionlog.shown import json_line, of_record
@@ -33,10 +32,7 @@ def arguments(sub: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Do it."""
-    entries = (found(options, options.left), found(options, options.right))
-    for entry in entries:
-        if entry.status is None:
-            raise NotALog(entry.reason if entry.reason else f"{entry.path}: no session log")
+    entries = (log_of(options, options.left), log_of(options, options.right))
     logs = (SideLog(entries[0].path), SideLog(entries[1].path))
     progress = _Progress(sum(entry.bytes for entry in entries))
     logs[0].read(progress.tick)

@@ -15,7 +15,7 @@ from typing import Any
 
 from sessionlog import shown
 from sessionlog.alarm import Alarm
-from sessionlog.commands.common import DONE, FOUND, counted, found, ref, say
+from sessionlog.commands.common import DONE, FOUND, complain, counted, found, ref, say
 from sessionlog.commands.rows import items_of, row_line
 from sessionlog.errors import SessionLogError, SessionNotFound
 from sessionlog.follower import Batch, Follower, near_end
@@ -24,7 +24,7 @@ from sessionlog.intake import Start
 from sessionlog.logfile import open_log, stat_log, watched
 from sessionlog.notice import Notice
 from sessionlog.records import Status
-from sessionlog.source import format_of
+from sessionlog.source import EMPTY, format_of
 from sessionlog.text import visible
 from sessionlog.vigil import Vigil
 
@@ -103,7 +103,7 @@ def _path(options: argparse.Namespace) -> str:
     except SessionNotFound:
         if not options.wait:
             raise
-        print(f"waiting for {visible(options.ref)}", file=sys.stderr)
+        _wait(options.ref)
         return str(options.ref)
     fd = open_log(path)
     try:
@@ -112,6 +112,10 @@ def _path(options: argparse.Namespace) -> str:
     finally:
         os.close(fd)
     return path
+
+
+def _wait(what: str) -> None:
+    print(f"waiting for {visible(what)}", file=sys.stderr, flush=True)
 
 
 def _start(path: str) -> Start:
@@ -209,7 +213,10 @@ class _Printer:
             self._event(batch.event, follower)
         self._there = self._there or not follower.gone
         if follower.problem and follower.problem != self._problem and not follower.gone:
-            print(f"sessionlog: {visible(follower.problem)}", file=sys.stderr)
+            if follower.problem.endswith(EMPTY):
+                _wait(f"{follower.path}, which is empty so far")
+            else:
+                complain(follower.problem)
         self._problem = follower.problem
         for item in map(self._front.place, items_of(batch.records, batch.steps, batch.damages)):
             self._n = item["n"] or self._n  # events belong to the message before them
@@ -227,8 +234,7 @@ class _Printer:
             self._say(item)
 
     def _event(self, event: str, follower: Follower) -> None:
-        said = f"{visible(follower.path)}: {_SAYS[event]}"
-        print(f"sessionlog: {said}", file=sys.stderr, flush=True)
+        complain(f"{follower.path}: {_SAYS[event]}")
         if self._json:
             at = datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
             notice = {"kind": "notice", "n": None, "type": event, "at": at, "text": _SAYS[event]}

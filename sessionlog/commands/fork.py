@@ -43,7 +43,8 @@ def run(options: argparse.Namespace) -> int:
     if options.json:
         say([shown.json_line(answer)])
         return DONE
-    say(made(answer, f"would write {plan.path}: {plan.messages} messages"))
+    noun = f"message{'s' * (plan.messages != 1)}"
+    say(made(answer, f"would write {plan.path}: {plan.messages} {noun}"))
     if plan.at != options.at:
         say([f"  holds message {plan.at}, too: it stands on one line with message {options.at}"])
     return DONE

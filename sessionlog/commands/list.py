@@ -6,56 +6,69 @@ import argparse
 import gc
 import sys
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime
+from functools import partial
+from itertools import islice
 
 from sessionlog import shown
-from sessionlog.commands.common import DONE, columns, counted, say
+from sessionlog.commands.common import DONE, agents, cell, columns, complain, counted, say
 from sessionlog.errors import SessionNotFound
-from sessionlog.listing import FEW, age_of, logs_in, look
+from sessionlog.listing import FEW, age_of, logs_in, look, ordered
 from sessionlog.logfile import there
 from sessionlog.paths import agent_folders, default_folders
 from sessionlog.records import Entry, Status, moment
 from sessionlog.spread import spread
-from sessionlog.text import ago, one_line, pad, visible
+from sessionlog.text import ago, visible
 
 
 def arguments(sub: argparse.ArgumentParser) -> None:
     """What it takes."""
     sub.add_argument("paths", nargs="*", metavar="PATH")
     sub.add_argument("--status", choices=[*(s.value for s in Status), "failed"], help="only these")
-    sub.add_argument("--agent", help="only this agent's")
+    sub.add_argument("--agent", type=agents, help="only this agent's")
     sub.add_argument("--limit", type=counted, metavar="N", help="at most N")
     sub.add_argument("--by-project", action="store_true",
                      help="under the folder that they ran in, the newest first")  # fmt: skip
+    sub.add_argument("--why", action="store_true",
+                     help="read the logs for what failed, too, which takes its time: a run may end "
+                     "by itself without its work being done")  # fmt: skip
 
 
 def run(options: argparse.Namespace) -> int:
     """Do it."""
-    gc.disable()  # ten thousand rows are no garbage, and the process ends with them
+    if not options.why:
+        gc.disable()  # ten thousand rows are no garbage, and the process ends with them
     places = options.paths or default_folders()
     for path in options.paths:
         if not there(path):
             raise SessionNotFound(f"{path}: no such file or folder")
     paths = list(logs_in(places))
-    now, room = time.time(), columns()
+    now, room = time.time(), columns() if sys.stdout.isatty() else 0
 
-    def rows(part: Sequence[str]) -> list[tuple[tuple[bool, str, str], str, str]]:
-        return [
-            (age_of(entry), entry.workdir, _list_row(entry, options.json, now, room))
-            for entry in look(part, closely=len(paths) <= FEW)
-            if (not options.status or options.status in (entry.status, word_of(entry)))
-            and (not options.agent or entry.agent == options.agent)
-        ]
+    def rows(entries: Iterable[Entry]) -> Iterator[tuple[tuple[bool, str, str], str, str]]:
+        for entry in entries:
+            if not options.agent or {entry.agent, entry.format} & {*options.agent}:
+                told, more = _asked(entry, now) if options.why else (entry, {})
+                if not options.status or options.status in (told.status, word_of(told)):
+                    yield age_of(told), told.workdir, _list_row(told, more, options.json, now, room)
 
-    found = sorted(spread(paths, rows), reverse=True)[: options.limit]
+    listed = partial(look, closely=len(paths) <= FEW)
+    if options.why:  # in the order of the answer: no more logs are read than it needs
+        found = list(islice(rows(ordered(listed(paths))), options.limit))
+    else:
+        found = sorted(spread(paths, lambda part: list(rows(listed(part)))), reverse=True)
+        found = found[: options.limit]
     if options.by_project and not options.json:
         say(_by_project((project, row) for _, project, row in found))
     else:
         say(row for _, _, row in found)
-    if not found:
+    if not found and paths:
+        asked = [options.status, options.agent and f"of {' or '.join(options.agent)}"]
+        complain(f"none of {len(paths):,} sessions is {' and '.join(filter(None, asked))}")
+    elif not found:
         places = places or [path for paths in agent_folders().values() for path in paths]
-        where = f"no sessions in {', '.join(places)}"
-        print(f"sessionlog: {visible(where)}", file=sys.stderr)
+        complain(f"no sessions in {', '.join(places)}")
     return DONE
 
 
@@ -70,35 +83,41 @@ def _by_project(rows: Iterable[tuple[str, str]]) -> Iterator[str]:
         yield from (f"  {row}" for row in group)
 
 
-def _list_row(entry: Entry, as_json: bool, now: float, columns: int) -> str:
-    return shown.json_line(shown.of_entry(entry)) if as_json else _list_line(entry, now, columns)
+def _asked(entry: Entry, now: float) -> tuple[Entry, dict[str, str | None]]:
+    from sessionlog.amiss import asked  # a plain listing is to start at once
+
+    told, cause = asked(entry, datetime.fromtimestamp(now, UTC))
+    return told, {"cause": cause}
 
 
-def _list_line(entry: Entry, now: float, columns: int) -> str:
-    """`failed  zot  8h  id  title  how it stopped`; thousands of them, so no work is done twice."""
+def _list_row(
+    entry: Entry, more: dict[str, str | None], as_json: bool, now: float, room: int
+) -> str:
+    if as_json:
+        return shown.json_line({**shown.of_entry(entry), **more})
+    return _list_line(entry, now, room)
+
+
+def _list_line(entry: Entry, now: float, room: int) -> str:
+    """`failed  zot  8h  id  title  how it stopped`, in so many columns; 0: nothing is cut."""
     started = moment(entry.started or entry.updated)
     age = ago(now - started.timestamp()) if started else ""
     stop = entry.stop if entry.status else entry.reason or ""
-    if entry.ok and entry.status is Status.COMPLETE:
-        stop = ""
-    room = max(columns - 48, 20)
-    left = room if not stop else room * 5 // 9
+    if entry.is_well:
+        stop = entry.failure
+    cut = room > 0
+    left = max(room - 49, 20) if cut else 60
+    title = left * 5 // 9 if cut and stop else left
+    agent, id = (9, 20) if cut else (14, 36)
     line = (
-        f"{word_of(entry):10} {_cell(entry.agent or entry.format, 8)} {age:>4}  "
-        f"{_cell(entry.id, 20)}  {_cell(entry.title or '-', left)}"
+        f"{word_of(entry):10} {cell(entry.agent or entry.format, agent, cut)} {age:>4}  "
+        f"{cell(entry.id, id, cut)}  {cell(entry.title or '-', title, cut)}"
     )
-    return f"{line}  {_cell(stop, room - left - 2)}".rstrip() if stop else line.rstrip()
-
-
-def _cell(text: str, columns: int) -> str:
-    """The first line of `text` in exactly so many columns, safe to print."""
-    if text.isascii() and text.isprintable():
-        return text.ljust(columns) if len(text) <= columns else text[: columns - 1] + "…"
-    return pad(one_line(text), columns)
+    return f"{line}  {cell(stop, left - title - 2, cut)}".rstrip() if stop else line.rstrip()
 
 
 def word_of(entry: Entry) -> str:
     """The status in one word; a complete run that failed says so."""
     if entry.status is None:
         return "no log"
-    return "failed" if entry.ok is False else entry.status.value
+    return "failed" if entry.failed else entry.status.value

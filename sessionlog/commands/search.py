@@ -5,19 +5,31 @@ from __future__ import annotations
 import argparse
 import sys
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 
 from sessionlog import shown
-from sessionlog.commands.common import DONE, FOUND, INTERRUPTED, columns, counted, say
+from sessionlog.commands.common import (
+    CANNOT,
+    DONE,
+    FOUND,
+    INTERRUPTED,
+    agents,
+    columns,
+    complain,
+    counted,
+    say,
+)
 from sessionlog.errors import SessionNotFound
 from sessionlog.hit import Hit, Progress
-from sessionlog.listing import glance, logs_in
+from sessionlog.listing import FEW, glance, logs_in, ordered
 from sessionlog.logfile import there
 from sessionlog.paths import default_folders
 from sessionlog.query import KINDS, STATUSES, Query, compiled, parse_time
 from sessionlog.records import Entry
+from sessionlog.search import by_change
 from sessionlog.text import clip, one_line, pad, size, visible
+from sessionlog.tools import label_of
 from sessionlog.wide import search_wide
 
 NEAR = 64 << 20
@@ -35,14 +47,17 @@ def arguments(sub: argparse.ArgumentParser) -> None:
     sub.add_argument("-i", "--ignore-case", action="store_true")
     sub.add_argument("--regex", action="store_true", help="PATTERN is a regex of Python's")
     sub.add_argument("--errors", action="store_true", help="only failed calls, errors, damages")
-    for name, of in (("tool", "calls of this tool"), ("kind", f"these: {', '.join(KINDS)}"),
-                     ("agent", "sessions of this agent")):  # fmt: skip
+    for name, of in (("tool", "calls of this tool"), ("kind", f"these: {', '.join(KINDS)}")):
         sub.add_argument(f"--{name}", action="append", default=[], help=f"only {of} (repeatable)")
+    sub.add_argument("--agent", action="extend", default=[], type=agents,
+                     help="only sessions of this agent (repeatable)")  # fmt: skip
     sub.add_argument("--status", action="append", default=[], choices=STATUSES,
                      help="only sessions that stand so (repeatable)")  # fmt: skip
     sub.add_argument("--after", metavar="T", help="only from then on: fri, 2026-11-27, 03:00, 2h")
     sub.add_argument("--before", metavar="T", help="only earlier than this")
-    sub.add_argument("--limit", type=counted, metavar="N", help="at most N hits")
+    sub.add_argument("--limit", type=counted, metavar="N",
+                     help=f"at most N hits, of the newest sessions (of more than {FEW} logs: of "
+                     "those whose files changed last)")  # fmt: skip
 
 
 def run(options: argparse.Namespace) -> int:
@@ -51,9 +66,12 @@ def run(options: argparse.Namespace) -> int:
     for path in options.paths:
         if not there(path):
             raise SessionNotFound(f"{path}: no such file or folder")
-    paths = list(logs_in(options.paths or default_folders()))
-    told = _Telling(options.json, sys.stdout.isatty(), options.limit)
-    found = search_wide(paths, query, within=None if options.json else NEAR)
+    paths = list(dict.fromkeys(logs_in(options.paths or default_folders())))
+    known: dict[str, Entry] = {}
+    if len(paths) <= FEW:
+        known = {e.path: e for e in ordered(glance(path, closely=False) for path in paths)}
+    told = _Telling(options.json, sys.stdout.isatty(), options.limit, known)
+    found = search_wide([*known] or by_change(paths), query, within=None if options.json else NEAR)
     try:
         told.all(found)
     except KeyboardInterrupt:
@@ -62,10 +80,28 @@ def run(options: argparse.Namespace) -> int:
         return INTERRUPTED
     finally:
         found.close()  # type: ignore[attr-defined]
-    told.done()
     if not told.count:
-        _complain(f"nothing found in {len(paths)} log{'s' * (len(paths) != 1)}, all read")
-    return DONE if told.count else FOUND
+        return _nothing(paths, known, query, told)
+    told.done()
+    return DONE
+
+
+def _nothing(paths: Sequence[str], known: dict[str, Entry], query: Query, told: _Telling) -> int:
+    """Say in how many logs nothing was found, and what was none."""
+    for entry in known.values():
+        if entry.status is None:
+            told.leave_out(entry.path, f"{entry.path}: {entry.reason}")
+    told.done()
+    read = len(paths) - told.left_out
+    if paths and not read:
+        return CANNOT
+    noun = "log" if len(paths) <= FEW else "file"
+    words = f"nothing found in {read:,} {noun}{'s' * (read != 1)}, all read"
+    strange = [kind for kind in query.kinds if kind not in KINDS]
+    if strange:
+        words += f"; no kind is called {', '.join(strange)}: say one of {', '.join(KINDS)}"
+    complain(words)
+    return FOUND
 
 
 def _query(options: argparse.Namespace) -> Query:
@@ -74,7 +110,7 @@ def _query(options: argparse.Namespace) -> Query:
         compiled(options.pattern, options.ignore_case)
     return Query(
         options.pattern, options.ignore_case, options.regex, _words(options.tool), options.errors,
-        _words(options.kind), _words(options.status), _words(options.agent),
+        _words(options.kind), _words(options.status), tuple(options.agent),
         parse_time(options.after, now) if options.after else None,
         parse_time(options.before, now) if options.before else None,
     )  # fmt: skip
@@ -84,15 +120,13 @@ def _words(said: Iterable[str]) -> tuple[str, ...]:
     return tuple(word for text in said for word in text.lower().split(",") if word)
 
 
-def _complain(words: str) -> None:
-    print(f"sessionlog: {visible(words)}", file=sys.stderr)
-
-
 class _Telling:
     """Prints what is found, and on standard error how far it is and what was left out."""
 
-    def __init__(self, as_json: bool, marked: bool, limit: int | None) -> None:
-        self._json, self._marked, self._limit = as_json, marked, limit
+    def __init__(
+        self, as_json: bool, marked: bool, limit: int | None, known: dict[str, Entry]
+    ) -> None:
+        self._json, self._marked, self._limit, self._known = as_json, marked, limit, known
         self._watched = sys.stderr.isatty()
         self._due = time.monotonic() + _SOON
         self._line = ""
@@ -111,7 +145,8 @@ class _Telling:
             say(self._said(item))
             self.count += 1
             if self.count == self._limit:
-                self._notes[f"{self.count} hits shown, the limit; there may be more"] = None
+                hits = f"{self.count:,} hit{'s' * (self.count != 1)}"
+                self._notes[f"{hits} shown, the limit; there may be more"] = None
                 return
 
     def _said(self, hit: Hit) -> Iterator[str]:
@@ -119,7 +154,7 @@ class _Telling:
         if entry is None or entry.path != hit.path:
             if entry is not None and not self._json:
                 yield ""
-            entry = self._entry = glance(hit.path, closely=False)
+            entry = self._entry = self._known.get(hit.path) or glance(hit.path, closely=False)
             if not self._json:
                 yield _head(entry, self._marked)
         yield shown.json_line(of_hit(hit, entry)) if self._json else _row(hit, self._marked)
@@ -128,13 +163,22 @@ class _Telling:
         if progress.note.startswith("the pattern"):
             self._notes[progress.note] = None
         elif progress.note:
-            self._left_out.setdefault(progress.path, progress.note)
+            self.leave_out(progress.path, progress.note)
         if self._watched and time.monotonic() >= self._due:
             self._due = time.monotonic() + _OFTEN
             part = f", {size(progress.read)} of {size(progress.of)}" if progress.of else ""
             self._clear()
             self._line = f"{progress.logs_read} of {progress.logs} logs read{part}"
             print(self._line, end="\r", file=sys.stderr, flush=True)
+
+    def leave_out(self, path: str, note: str) -> None:
+        """Remember why a log was not read."""
+        self._left_out.setdefault(path, note)
+
+    @property
+    def left_out(self) -> int:
+        """Logs that were not read."""
+        return len(self._left_out)
 
     def _clear(self) -> None:
         if self._line:
@@ -145,10 +189,11 @@ class _Telling:
         """Say what was left out."""
         self._clear()
         for note in self._notes:
-            _complain(note)
+            complain(note)
         if self._left_out:
             first, *others = self._left_out.values()
-            _complain(first + (f" (and {len(others)} other files left out)" if others else ""))
+            more = f"{len(others):,} other file{'s' * (len(others) != 1)}"
+            complain(first + (f" (and {more} left out)" if others else ""))
 
 
 def of_hit(hit: Hit, entry: Entry) -> dict[str, object]:
@@ -169,9 +214,9 @@ def _head(entry: Entry, marked: bool) -> str:
 def _row(hit: Hit, marked: bool) -> str:
     """`n  clock  kind or tool  text`; on a terminal one line, the hits underlined."""
     n = "" if hit.n is None else str(hit.n)
-    name = one_line(hit.tool) if hit.tool and hit.kind in ("call", "response") else hit.kind
+    name = label_of(hit.tool) if hit.tool and hit.kind in ("call", "response") else hit.kind
     sign = {True: "✓", False: "✗", None: " "}[hit.ok]
-    front = f"{n:>7} {visible(hit.at[11:19]):8} {sign} {pad(visible(name), 10)} "
+    front = f"{n:>7} {visible(hit.at[11:19]):8} {sign} {pad(name, 10)} "
     if not marked:
         return front + hit.text
     room = columns() - len(front)

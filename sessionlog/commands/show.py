@@ -31,6 +31,9 @@ def run(options: argparse.Namespace) -> int:
     if first and last and first > last:
         raise NotPossible(f"--from {first} --to {last}: from is behind to")
     session = load(found(options, options.ref).path)
+    messages = session.history[-1].n if session.history else 0
+    if first and first > messages:
+        raise NotPossible(f"{session.path}: no message {first}; the last one is {messages}")
     items = []
     n = 0
     for item in shown.of_session(session):

@@ -42,11 +42,7 @@ def object_of(file: FileNow) -> dict[str, object]:
 
 def _lines(seen: Staleness, everything: bool) -> Iterator[str]:
     for file in seen.files if everything else seen.changed:
-        since = f"since {file.since[:16].replace('T', ' ')}" if file.since else ""
-        told = ", ".join(
-            filter(None, (file.how, visible(since), f"by {file.by}", visible(file.why)))
-        )
-        yield f"{_SIGNS[file.how]} {visible(file.shown)}  {told}"
+        yield f"{_SIGNS[file.how]} {visible(file.shown)}  {visible(_told(file))}"
     same = len(seen.files) - len(seen.changed)
     if not seen.files:
         yield "the transcript touched no file"
@@ -55,3 +51,12 @@ def _lines(seen: Staleness, everything: bool) -> Iterator[str]:
         yield f"  {same} {noun}{'s' * (same != 1)} unchanged"
     if seen.moved:
         yield visible(note_of(seen)[-1])
+
+
+def _told(file: FileNow) -> str:
+    """`changed since 2026-11-24 03:34, by content`"""
+    time = file.since[:16].replace("T", " ")
+    if file.how == "deleted" and file.why:  # a whole folder
+        return f"{file.why}; last seen {time}" if time else file.why
+    why = f"; {file.why}" if file.why else ""
+    return f"{file.how}{f' since {time}' if time else ''}, by {file.by}{why}"

@@ -10,18 +10,29 @@ from collections.abc import Iterator
 from typing import Any
 
 from sessionlog import stats_page
-from sessionlog.commands.common import CANNOT, DONE, columns, found, places, say
-from sessionlog.errors import SessionLogError
+from sessionlog.commands.common import (
+    CANNOT,
+    DONE,
+    cell,
+    columns,
+    complain,
+    is_place,
+    log_of,
+    places,
+    say,
+)
 from sessionlog.figures import Counts, Stats
-from sessionlog.listing import logs_in, look
+from sessionlog.listing import logs_in, look, ordered
 from sessionlog.measure import Unmeasured, measure_all
 from sessionlog.paths import default_folders
 from sessionlog.records import Entry, Tokens, stamp
 from sessionlog.shown import json_line, time_of
-from sessionlog.text import clip, pad, took, visible
+from sessionlog.text import clip, took, visible
 
 _FILES = 100
 """Changed files that are named."""
+_TITLE = 20
+"""Columns that a title takes at least."""
 _PROGRESS = 0.2
 
 
@@ -35,46 +46,42 @@ def arguments(sub: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Do it."""
     entries, several = _entries(options)
-    code, whole = DONE, Stats(sessions=0)
+    code, whole, counted = DONE, Stats(sessions=0), dict[str, Stats]()
     progress = _Progress(sum(entry.bytes for entry in entries))
     for stats in measure_all(entries, progress.tick):
         progress.clear()
         if isinstance(stats, Unmeasured):
-            print(f"sessionlog: {visible(stats.why)}", file=sys.stderr)
+            complain(stats.why)
             code = CANNOT
             continue
-        _tell(stats, options.json, several)
-        if several:
-            whole.add(stats)
+        counted[stats.path] = stats
+        whole.add(stats)
     progress.clear()
+    for entry in entries:
+        if entry.path in counted:
+            _tell(counted[entry.path], entry, options.json, several)
     if several:
         _tell_total(whole, options.json)
     return code
 
 
 def _entries(options: argparse.Namespace) -> tuple[list[Entry], bool]:
-    """The logs to count, and whether to add them up. Raises SessionLogError for a single one that
-    is none."""
+    """The logs to count, each once, newest first, and whether to add them up. Raises
+    SessionLogError for a single one that is none."""
     refs = options.refs or options.places or default_folders()
     entries: dict[str, Entry] = {}
-    several = len(refs) != 1
+    places = [ref for ref in refs if not options.refs or is_place(ref)]
     for ref in refs:
-        if os.path.isdir(ref):
-            several = True
-            here = look(list(logs_in([ref])), False)
-        else:
-            here = [found(options, ref)]
-            if here[0].status is None:
-                raise SessionLogError(f"{here[0].path}: {here[0].reason}")
+        here = look(list(logs_in([ref])), False) if ref in places else [log_of(options, ref)]
         entries.update((os.path.realpath(e.path), e) for e in here if e.status is not None)
-    return list(entries.values()), several
+    return ordered(entries.values()), len(refs) != 1 or bool(places)
 
 
-def _tell(stats: Stats, as_json: bool, several: bool) -> None:
+def _tell(stats: Stats, entry: Entry, as_json: bool, several: bool) -> None:
     if as_json:
         say([json_line({"id": stats.id, "path": stats.path, **of_stats(stats)})])
     elif several:
-        say([_brief(stats)])
+        say(_brief(stats, entry))
     else:
         head = clip(f"{visible(stats.id)}  {stats_page.title(stats)}", _columns())
         say([head, *_page(stats)])
@@ -97,13 +104,24 @@ def _columns() -> int:
     return max(min(columns(), 120) - 1, 60)
 
 
-def _brief(stats: Stats) -> str:
-    """One log of several."""
-    counts = stats.counts
+def _brief(stats: Stats, entry: Entry) -> Iterator[str]:
+    """One log of several: agent and id as the list has them, numbers, title (below, where it has
+    no room)."""
+    counts, cut = stats.counts, sys.stdout.isatty()
+    agent, id = (9, 20) if cut else (14, 36)
     said = [stats_page.counted(counts.messages, "message"), _calls(counts)]
     if stats.tokens is not None:
         said.append(f"{stats_page.amount(stats.tokens.total)} tokens")
-    return f"{pad(visible(stats.id), 20)} {took(stats.duration):>6}  {', '.join(said)}"
+    line = (
+        f"{cell(entry.agent or entry.format, agent, cut)}  {cell(stats.id, id, cut)}  "
+        f"{took(stats.duration) if stats.duration else '':>6}  {', '.join(said):50}  "
+    )
+    left = columns() - len(line)
+    title = cell(entry.title or "-", left if left >= _TITLE else columns() - 4, cut).rstrip()
+    if left >= _TITLE or not cut:
+        yield line + title
+    else:
+        yield from (clip(line.rstrip(), columns()), f"    {title}")
 
 
 def _calls(counts: Counts) -> str:
@@ -113,14 +131,15 @@ def _calls(counts: Counts) -> str:
 
 def of_stats(stats: Stats) -> dict[str, Any]:
     """The numbers as a JSON object; see the contract."""
-    counts = stats.counts
+    counts, is_timed = stats.counts, stats.duration > 0
     return {
         "messages": counts.messages, "users": counts.users, "assistants": counts.assistants,
         "reasoning": counts.reasoning, "calls": counts.calls,
-        "tools": _tools(counts), "duration": round(stats.duration, 3),
-        "active": round(stats.active, 3), "started": _moment(stats.start),
+        "tools": _tools(counts), "duration": round(stats.duration, 3) if is_timed else None,
+        "active": round(stats.active, 3) if is_timed else None, "started": _moment(stats.start),
         "tokens": _tokens(stats.tokens), "cost": stats.cost, "models": stats.ranked_models,
         "errors": counts.errors, "retries": counts.retries, "resets": counts.resets,
+        "taken_back": counts.taken_back,
         "damages": counts.damages, "open_calls": counts.open, "orphan_results": counts.orphans,
         "in_flight": [
             {"tool": c.tool, "call_id": c.call_id or None, "since": time_of(c.since)}
@@ -141,7 +160,8 @@ def of_stats(stats: Stats) -> dict[str, Any]:
 
 def _tools(counts: Counts) -> list[dict[str, Any]]:
     return [
-        {"tool": t.name, "calls": t.calls, "failed": t.failed, "open": t.open,
+        {"tool": t.name, "calls": t.calls, "failed": t.failed,
+         "interrupted": t.interrupted, "open": t.open,
          "seconds": round(t.seconds, 3)}
         for t in counts.ranked()
     ]  # fmt: skip

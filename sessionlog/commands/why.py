@@ -89,8 +89,9 @@ def of_looked(looked: Looked) -> dict[str, Any]:
         "set_out": why.set_out and why.set_out.says,
         "progress": {
             "messages": why.progress.messages, "calls": why.progress.calls,
-            "errors": why.progress.errors, "files": why.progress.files,
-            "seconds": round(why.progress.seconds, 3),
+            "errors": why.progress.errors, "interrupted": why.facts.interrupted,
+            "files": why.progress.files,
+            "seconds": why.progress.seconds and round(why.progress.seconds, 3),
             "last_words": why.progress.last_words and _said(why.progress.last_words),
         },
         "damages": [of_damage(damage) for damage in why.damages],

@@ -39,6 +39,7 @@ from sessionlog.records import (
     Usage,
     shown_type,
 )
+from sessionlog.status import WENT_BACK
 
 _FORMAT = "agentsession/"
 _TORN_HEAD = re.compile(rb'\{"(?:type":"session","format":"agentsession/|created_at":")')
@@ -120,7 +121,10 @@ class AgentSession:
                 if payload.ends:
                     return _ended(payload) if not _said(seen) else _by_turn(seen)
                 begun = [*seen, record]
-                promised = _promised(records)
+                promised, spoke = _promised(records)
+                if promised and spoke and not _said(seen):
+                    return Ending(False, None, None, "while the model answered",
+                                  "a run began, and nothing after it")  # fmt: skip
                 return standing(begun) if promised else _by_turn(chain(begun, records))
             if len(seen) < _TURN:
                 seen.append(record)
@@ -190,13 +194,15 @@ def _said(records: Iterable[Record]) -> bool:
     )
 
 
-def _promised(records: Iterator[Record]) -> bool:
+def _promised(records: Iterator[Record]) -> tuple[bool, bool]:
     """Does the header, wherever it stands before, promise that a run that ends is told? A header
-    that is out of reach is taken to: its writer told that the run began."""
+    that is out of reach is taken to: its writer told that the run began. And was anything said?"""
+    spoke = False
     for record in records:
         if isinstance(record.payload, Meta):
-            return "run" in list_of(record.payload.extra.get("records"))
-    return True
+            return "run" in list_of(record.payload.extra.get("records")), spoke
+        spoke = spoke or isinstance(record.payload, Message)
+    return True, spoke
 
 
 def _by_turn(newest_first: Iterable[Record]) -> Ending:
@@ -214,7 +220,7 @@ def _by_turn(newest_first: Iterable[Record]) -> Ending:
                 return Ending(True, None, None, payload.text.strip() or "done",
                               "the last answer has no call")  # fmt: skip
             if payload.extra.get("note") == "branch_summary":
-                return Ending(True, None, None, "went back to an earlier place",
+                return Ending(True, None, None, WENT_BACK,
                               "branch_summary, and nothing after it")  # fmt: skip
         seen.append(record)
     return standing(seen)

@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable, Collection, Iterable, Iterator
 from datetime import datetime
 from itertools import count
-from typing import Any
+from typing import Any, ClassVar
 
 from sessionlog import codec, splice
 from sessionlog.errors import NotPossible
@@ -28,6 +28,8 @@ _HASHED = (0, 5)
 
 class AgentSessionActor:
     """The format's way of acting."""
+
+    by_line: ClassVar = True
 
     def close(self, request: bytes, call: OpenCall, at: str, text: str) -> bytes:
         """The output of the call; the format has no word for one that failed."""
@@ -49,7 +51,7 @@ class AgentSessionActor:
 
         Raises NotPossible for a log whose ids are hashes.
         """
-        links = Links("id", "parent", link_of, lambda digest: digest.hex()[:8])
+        links = Links("id", "parent", link_of, lambda digest: digest.hex()[:8], ("item",))
         headed = False
         for part in links.in_order(parts):
             if part.fate is Fate.KEPT and not headed and (header := _header_of(part.data)):

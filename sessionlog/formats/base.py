@@ -41,7 +41,9 @@ from sessionlog.records import (
     Usage,
     shown_type,
 )
+from sessionlog.status import ANSWERING, NO_END
 from sessionlog.telling import a_message, telling
+from sessionlog.tools import label_of
 
 # What `classify` says of a line, as bits; the low bits count its messages.
 COUNT = 0x0F
@@ -426,16 +428,18 @@ def standing(newest_first: Iterable[Record]) -> Ending:
     if flying:
         call = flying[-1]
         said = telling(call.arguments)
-        text = f"in {call.tool}: {said}" if said else f"in {call.tool}"
+        more = f" (+{len(flying) - 1} more)" if len(flying) > 1 else ""
+        place = f"in {label_of(call.tool)}{more}"
+        text = f"{place}: {said}" if said else place
         return Ending(False, None, None, text, "a call without a result, nothing after it")
     for record in records:
         if isinstance(record.payload, Message) and not record.payload.sidechain:
             kind = shown_type(record.payload)
             asked = kind in ("user", "response", "summary")
-            text = "while the model answered" if asked else "no ending recorded"
+            text = ANSWERING if asked else NO_END
             return Ending(False, None, None, text, f"the last message is {a_message(kind)}")
     if any(isinstance(r.payload, Event) and r.payload.kind == "output" for r in records):
-        return Ending(False, None, None, "no ending recorded", "the last record is a line printed")
+        return Ending(False, None, None, NO_END, "the last record is a line printed")
     return Ending(False, None, None, "nothing but the head", "no message")
 
 

@@ -347,7 +347,7 @@ def _image(part: Body) -> Image:
 
 
 def _error(value: Body) -> str:
-    for key in ("text", "message", "error"):
+    for key in ("text", "message", "error", "content"):
         said = value.get(key)
         if text := text_of(said) or text_of(dict_of(said).get("message")):
             return text

@@ -14,7 +14,7 @@ import uuid
 from collections import deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from datetime import datetime
-from typing import Any
+from typing import Any, ClassVar
 
 from sessionlog import codec, splice
 from sessionlog.formats.base import Birth, Fate, Part, Said, dict_of, list_of, text_of
@@ -35,6 +35,8 @@ _AHEAD = 64
 
 class ClaudeActor:
     """Claude Code's way of acting."""
+
+    by_line: ClassVar = True
 
     def close(self, request: bytes, call: OpenCall, at: str, text: str) -> bytes:
         """The record that the client takes for the call's result. `renew` gives it its uuid."""

@@ -41,6 +41,8 @@ _ASIDE = (
 _MARKS = re.compile(rf"</?(?:{'|'.join(_ASIDE)})(?: [^<>]*)?>")
 _TAGS = re.compile(r"</?[a-z]+(?:-[a-z]+)*>")
 CAVEAT = "local-command-caveat"
+TASK = "task-notification"
+"""The client's note that a task in the background ended: it wakes the model."""
 OUTPUTS = ("local-command-stdout", "local-command-stderr", "bash-stdout", "bash-stderr")
 """Output of a command that the client ran by itself, asking no model."""
 
@@ -208,7 +210,7 @@ def _words(mark: str, text: str) -> str:
     """What a marked text says."""
     if mark == "bash-input":
         return f"! {_body(text, mark)}"
-    return (_TAGS if mark == "task-notification" else _MARKS).sub("", text).strip()
+    return (_TAGS if mark == TASK else _MARKS).sub("", text).strip()
 
 
 def _body(text: str, tag: str) -> str:

@@ -9,10 +9,17 @@ from collections.abc import Iterable, Iterator
 from itertools import chain, islice
 
 from sessionlog.formats.base import standing, text_of
-from sessionlog.formats.claude_blocks import INLINE, OUTPUTS, SYNTHETIC, is_interrupt, is_refusal
+from sessionlog.formats.claude_blocks import (
+    INLINE,
+    OUTPUTS,
+    SYNTHETIC,
+    TASK,
+    is_interrupt,
+    is_refusal,
+)
 from sessionlog.formats.claude_events import ENDS
 from sessionlog.records import Ending, Event, Message, Record, Reset, shown_type
-from sessionlog.status import UNASKED
+from sessionlog.status import NO_END, UNASKED
 
 _TURN = 400
 """Messages that an unfinished turn is judged by."""
@@ -55,6 +62,9 @@ def verdict_of(newest_first: Iterable[Record]) -> tuple[Ending | None, Iterable[
             if payload.kind in ENDS:
                 return _stopped(payload), ()
             turned = turned or payload.ends
+        elif isinstance(payload, Message) and payload.extra.get("note") == TASK:
+            words = "the note of a task that ended, which the model is to answer"
+            return Ending(False, None, None, "while the model answered", words), ()
         elif not isinstance(payload, Message) or _is_aside(payload, local):
             local = _asks_no_model(payload, local)
             aside = aside or isinstance(payload, Message)
@@ -68,7 +78,7 @@ def verdict_of(newest_first: Iterable[Record]) -> tuple[Ending | None, Iterable[
                 turn, ending = _with_answers(record, records)
             return ending, chain(before, turn, records)
     if summary is None and offset:  # as far as was read; the messages stand before
-        return Ending(False, None, None, "no ending recorded", "no message near the end"), ()
+        return Ending(False, None, None, NO_END, "no message near the end"), ()
     if summary is None and aside:
         return Ending(False, None, None, UNASKED, "no message for the model"), ()
     return None, [summary] if summary else []
@@ -119,9 +129,7 @@ def _stopped(event: Event) -> Ending:
     return Ending(True, "hook_stopped", False, text, evidence)
 
 
-def _with_answers(
-    last: Record, before: Iterator[Record]
-) -> tuple[list[Record], Ending | None]:
+def _with_answers(last: Record, before: Iterator[Record]) -> tuple[list[Record], Ending | None]:
     """The results at the end of a log, newest first, with the record that stands before them; and
     the ending that a note between them makes."""
     turn = [last]

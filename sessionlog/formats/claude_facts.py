@@ -126,6 +126,7 @@ class Facts:
             provider="anthropic",
             driver="claude",
             workdir=text_of(about.get("cwd")),
+            resumed_from=_source(about),
             forked_from=_origin(about),
             extra={name: about[name] for name in names if name in about},
         )
@@ -146,4 +147,12 @@ def _origin(about: Mapping[str, Any]) -> Origin | None:
     message, with the number of the last one that a fork holds."""
     source = dict_of(about.get("forkedFrom"))
     parent, at = text_of(source.get("sessionId")), source.get("at")
-    return Origin(parent, at if type(at) is int else None) if parent else None
+    if not parent or not text_of(source.get("messageUuid")):
+        return None
+    return Origin(parent, at if type(at) is int else None)
+
+
+def _source(about: Mapping[str, Any]) -> str | None:
+    """The session that a log goes on with, of which it holds no record: another agent's."""
+    source = dict_of(about.get("forkedFrom"))
+    return None if text_of(source.get("messageUuid")) else text_of(source.get("sessionId")) or None

@@ -55,12 +55,13 @@ def _row(decode: Decode, path: str, head: bytes, tail: bytes, size: int) -> Entr
     described = facts.description(path)
     meta, updated = described.meta, newest.updated
     told = updated and meta.model and not facts.summaries
-    if not told or (meta.forked_from and not ending.ended):
+    made = meta.forked_from or meta.resumed_from
+    if not told or (made and not ending.ended):
         raise _ShortError
     return Entry(
         meta.id, path, "claude", "claude", described.title, described.title, meta.model,
         meta.workdir, described.started, updated, judge(ending, torn=torn, alive=False),
-        ending.reason, ending.ok, None, None, meta.forked_from, size, ending.text,
+        ending.reason, ending.ok, None, meta.resumed_from, meta.forked_from, size, ending.text,
     )  # fmt: skip
 
 

@@ -53,10 +53,12 @@ from sessionlog.records import (
     Usage,
     shown_type,
 )
+from sessionlog.status import ANSWERING, WENT_BACK
 
 _ENVELOPES = ("session_meta", "response_item", "event_msg", "turn_context", "compacted")
 _SNAPSHOTS = ("turn_context", "world_state", "token_usage_record", "session_state")
 _ITEMS = ("message", "reasoning", "function_call", "function_call_output", "local_shell_call")
+_ASKED = Ending(False, None, None, ANSWERING, "a turn was begun, and nothing was said in it")
 _LOOK = 200
 """Records that the ending of an open turn looks at."""
 
@@ -104,16 +106,22 @@ class Codex:
         call is an ending."""
         seen: list[Record] = []
         spoke, turns = "", False
-        for record in newest_first:
+        records = iter(newest_first)
+        for record in records:
             if len(seen) < _LOOK:
                 seen.append(record)
             payload = record.payload
+            if isinstance(payload, Reset) and payload.turns and not spoke:
+                return Ending(True, None, None, WENT_BACK, "a rollback is last")
             if isinstance(payload, Event):
                 if payload.ends and not spoke:
-                    return ended_by(payload)
+                    return ended_by(payload, records)
                 if payload.ends and payload.kind != "error":
                     turns = False
                     break
+                if payload.kind in STARTED and not spoke:  # nothing was said in this turn yet
+                    asked = any(_is_said(record) for record in records)
+                    return _ASKED if asked else standing(seen)
                 turns = turns or payload.kind in STARTED or "turn_id" in payload.extra
                 if payload.kind in STARTED or (spoke == "assistant" and _tells_turns(payload)):
                     break
@@ -207,6 +215,10 @@ def _from_envelope(kind: str, payload: dict[str, Any], span: Span, at: str) -> l
         text = text_of(payload.get("model")) or usage(dict_of(payload.get("thread_token_usage")))
         return [event_record(kind, span, at, text=text, extra=payload)]
     return [other_record(kind or "record", payload, span, at, quiet=kind.endswith("_metadata"))]
+
+
+def _is_said(record: Record) -> bool:
+    return isinstance(record.payload, Message) and shown_type(record.payload) != "system"
 
 
 def _meta(payload: Mapping[str, Any]) -> Meta:

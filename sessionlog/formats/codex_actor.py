@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from datetime import datetime
-from typing import Any
+from typing import Any, ClassVar
 
 from sessionlog import codec, splice
 from sessionlog.formats.base import Birth, Part, Said, dict_of, text_of
@@ -26,6 +26,8 @@ _OUTPUTS = {"local_shell_call": "function_call_output", "tool_search_call": "too
 class CodexActor:
     """Codex's way of acting."""
 
+    by_line: ClassVar = True
+
     def close(self, request: bytes, call: OpenCall, at: str, text: str) -> bytes:
         """The output of the call; `renew` gives it its ordinal."""
         asked = splice.loads(request)
@@ -36,7 +38,10 @@ class CodexActor:
         return envelope("response_item", item, at or text_of(asked.get("timestamp")))
 
     def answers(self, call: OpenCall) -> bool:
-        return bool(call.call_id)  # the reader gives a call without an id its tool's name for one
+        """The reader gives a call without an id its tool's name for one; the client does not read
+        such a call, but for a search, which need not have one."""
+        named = call.call_id in (call.tool, call.tool.rpartition(".")[2])
+        return bool(call.call_id) and (not named or call.tool == "tool_search")
 
     def without(self, data: bytes, calls: Collection[int]) -> bytes:
         return b""  # a call is all that its line says

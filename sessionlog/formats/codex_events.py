@@ -7,12 +7,12 @@ not known) is shown.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from sessionlog.formats.base import dict_of, event_record, text_of
 from sessionlog.formats.codex_items import content_of
-from sessionlog.records import Ending, Event, Kind, Record, Reset, Span
+from sessionlog.records import Ending, Event, Kind, Message, Record, Reset, Span
 
 STARTED = ("task_started", "turn_started")
 DONE = ("task_complete", "turn_complete")
@@ -129,8 +129,13 @@ def _call_of(item: Mapping[str, Any]) -> str:
     return "" if item.get("type") in own else text_of(item.get("id"))
 
 
-def ended_by(event: Event) -> Ending:
-    """How a closed turn went."""
+def ended_by(event: Event, before: Iterable[Record] = ()) -> Ending:
+    """How a closed turn went. `before` reads what stands before it, newest first: a turn that was
+    closed without a word right behind its error failed (seen up to 0.142, which notes it there
+    alone)."""
+    silent = not text_of(event.extra.get("last_agent_message"))
+    if event.kind in DONE and event.ok and silent and (failed := _error_in(before)):
+        return ended_by(failed)
     if event.kind in DONE:
         error = dict_of(event.extra.get("error"))
         reason = reason_of(error) if error else None
@@ -140,3 +145,16 @@ def ended_by(event: Event) -> Ending:
         text = reason if reason == "interrupted" else f"aborted: {reason}"
         return Ending(True, reason, False, text, "turn_aborted event")
     return Ending(True, reason_of(event.extra), False, event.text or "error", "error event")
+
+
+def _error_in(newest_first: Iterable[Record]) -> Event | None:
+    """The error that ended a turn, of which nothing was said after it."""
+    for record in newest_first:
+        event = record.payload
+        if isinstance(event, Event) and event.kind == "error" and event.ends:
+            return event
+        if isinstance(event, Message | Reset) or (
+            isinstance(event, Event) and (event.ends or event.kind in STARTED)
+        ):
+            return None
+    return None

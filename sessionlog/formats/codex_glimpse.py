@@ -14,7 +14,7 @@ from typing import Any
 from sessionlog import codec
 from sessionlog.formats.codex_events import STARTED, ended_by
 from sessionlog.formats.codex_head import read_head
-from sessionlog.records import Ending, Entry, Event, Message, Record, Span, shown_type
+from sessionlog.records import Ending, Entry, Event, Message, Record, Reset, Span, shown_type
 from sessionlog.status import judge
 
 HEAD = re.compile(rb'\{"timestamp":"[^"\\]*",(?:"ordinal":\d+,)?"type":"session_meta","payload":\{')
@@ -114,9 +114,11 @@ def _ending(newest_first: Iterator[Record]) -> Ending:
     spoke = False
     for record in newest_first:
         payload = record.payload
+        if isinstance(payload, Reset) and payload.turns and not spoke:
+            raise _ShortError
         if isinstance(payload, Event):
             if payload.ends and not spoke:
-                return ended_by(payload)
+                return ended_by(payload, newest_first)
             if payload.ends:
                 break
             if spoke and (payload.kind in STARTED or "turn_id" in payload.extra):

@@ -31,6 +31,8 @@ from sessionlog.framing import Line
 _LOOK = 50
 """Lines in which the folder is looked for when the head does not tell it."""
 _CWD = re.compile(rb"<cwd>([^<\\]*)</cwd>")
+_BARE = ("message", "reasoning")
+"""Items of logs without envelopes, besides calls and their outputs."""
 _LINKS = ("history_base", "forked_from_ordinal_exclusive")
 
 
@@ -50,7 +52,7 @@ def renewed(parts: Iterable[Part], birth: Birth) -> Iterator[bytes]:
     id = id_of(birth.id, birth.parent)
     old = _own_id(ahead) or birth.parent
     head, rest = _head(ahead, id, birth)
-    numbers = _Numbers()
+    numbers = _Numbers(_first_number(ahead))
     at = codec.dumps(_time_of(ahead) or birth.time)
     yield numbers.on(head, Fate.KEPT)
     for data, value, fate in chain(rest, pieces):
@@ -66,19 +68,31 @@ def renewed(parts: Iterable[Part], birth: Birth) -> Iterator[bytes]:
 class _Numbers:
     """Ordinals that rise: each its own where that is above the one before."""
 
-    def __init__(self) -> None:
+    def __init__(self, first: int | None) -> None:
+        """`first`: the head's, where it has none of its own; None: the log has none."""
         self._last: int | None = None
+        self._first = first
 
     def on(self, data: bytes, fate: Fate) -> bytes:
         own = ordinal_of(data)
         if self._last is None:
-            self._last = own
-            return data
+            self._last = self._first if own is None else own
+            return data if self._last == own else numbered(data, self._last or 0)
         if own is not None and own > self._last and fate is Fate.KEPT:
             self._last = own
             return data
         self._last += 1
         return numbered(data, self._last)
+
+
+def _first_number(ahead: list[Piece]) -> int | None:
+    """What the head of a log that numbers its records has for a number, None in one that does
+    not."""
+    found = [n for piece in ahead if (n := ordinal_of(piece.data)) is not None]
+    head = dict_of(ahead[0].value.get("payload")) if ahead else {}
+    if not found:
+        return 0 if head.get("history_mode") == "paginated" else None
+    return max(found[0] - 1, 0)
 
 
 def _pieces(parts: Iterable[Part]) -> Iterator[Piece]:
@@ -134,10 +148,11 @@ def _changes(
     head: Mapping[str, Any], ahead: list[Piece], id: str, birth: Birth
 ) -> dict[str, bytes]:
     """The members of the head that change, and those that the client does not do without."""
-    changes = {"id": codec.dumps(id), "session_id": codec.dumps(id)}
+    new = {"id": id, "session_id": id, "timestamp": birth.time}  # begun when it was made
+    changes = {key: codec.dumps(value) for key, value in new.items()}
     if UUID.fullmatch(birth.parent):
         changes["forked_from_id"] = codec.dumps(birth.parent)
-    wanted = {"timestamp": birth.time, "cwd": "", "originator": ORIGINATOR, "cli_version": VERSION,
+    wanted = {"cwd": "", "originator": ORIGINATOR, "cli_version": VERSION,
               "model_provider": birth.model or PROVIDER}  # fmt: skip
     for key, otherwise in wanted.items():
         if not isinstance(head.get(key), str):
@@ -175,7 +190,8 @@ def _time_of(ahead: list[Piece]) -> str:
 
 
 def _is_bare(value: Mapping[str, Any]) -> bool:
-    return isinstance(value.get("type"), str) and "payload" not in value
+    kind = text_of(value.get("type"))
+    return "payload" not in value and (kind in _BARE or kind.endswith(("_call", "_output")))
 
 
 def _identified(data: bytes, value: Mapping[str, Any], old: str, id: str) -> bytes:

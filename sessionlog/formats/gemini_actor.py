@@ -11,7 +11,7 @@ import hashlib
 import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, ClassVar
 
 from sessionlog import codec, splice
 from sessionlog.formats import gemini_lines as lines
@@ -24,6 +24,8 @@ from sessionlog.records import OpenCall
 
 class GeminiActor:
     """Gemini CLI's way of acting."""
+
+    by_line: ClassVar = True
 
     def close(self, request: bytes, call: OpenCall, at: str, text: str) -> bytes:
         """The model's message once more, the call failed; `renew` puts several into one."""
@@ -66,6 +68,8 @@ class GeminiActor:
             if held:
                 yield from copy.take(held[1])
             held = (_id(part.data), part.data) if part.fate is Fate.ADDED else None
+            if part.fate is Fate.DROPPED:
+                copy.drop(part.data)
             if part.fate not in (Fate.ADDED, Fate.DROPPED):
                 yield from copy.take(copy.own(part) if part.fate is Fate.MOVED else part.data)
         if held:
@@ -113,6 +117,12 @@ class _Copy:
         self._moved += 1
         digest = hashlib.sha256(f"{self._birth.id}/moved/{self._moved}".encode()).digest()
         return splice.put(part.data, 0, {"id": codec.dumps(uuid_of(digest))})
+
+    def drop(self, data: bytes) -> None:
+        """A user's results that are left out stay out, as often as they are told again."""
+        value = lines.value_of(data)
+        if value.get("type") == "user":
+            self._results.take(data, value)
 
     def take(self, data: bytes) -> Iterator[bytes]:
         """What becomes of a line."""

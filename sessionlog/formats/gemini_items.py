@@ -45,7 +45,11 @@ def records_of(value: Mapping[str, Any], span: Span) -> list[Record]:
     """The records of one object of a line; at least one."""
     told = dict_of(value.get(TOLD))
     if isinstance(value.get("$rewindTo"), str):
-        return [Record(Kind.RESET, "", Reset("rewind", keep=_keep(told), drop=_dropped(told)), span)]
+        return [
+            Record(
+                Kind.RESET, "", Reset("rewind", keep=_keep(told), drop=_keys(told, "drop")), span
+            )
+        ]
     if isinstance(value.get("id"), str):
         return list(_numbered(_message(value, told, span)))
     if isinstance(value.get("$set"), dict):
@@ -65,10 +69,9 @@ def _keep(told: Mapping[str, Any]) -> tuple[str, str] | None:
     return (text_of(keys[0]), text_of(keys[1])) if len(keys) == 2 else None
 
 
-def _dropped(told: Mapping[str, Any]) -> frozenset[str]:
-    """Of the messages that were taken out, the keys of all their records."""
-    gone = _names(told.get("drop"))
-    return frozenset(key_of(id, again) for id in gone for again in (False, True))
+def _keys(told: Mapping[str, Any], name: str) -> frozenset[str]:
+    """Of the messages that a mark lists, the keys of all their records."""
+    return frozenset(key_of(id, again) for id in _names(told.get(name)) for again in (False, True))
 
 
 # -- the head ----------------------------------------------------------------------------------
@@ -94,7 +97,8 @@ def _change(change: Mapping[str, Any], told: Mapping[str, Any], span: Span) -> I
     at = text_of(change.get("lastUpdated"))
     if told.get("reset") is True:
         why = "the conversation was replaced"
-        reset = Reset(why, keep=_keep(told), drop=_dropped(told))
+        drop, behind = (_keys(told, name) for name in ("drop", "behind"))
+        reset = Reset(why, keep=_keep(told), drop=drop, behind=behind)
         yield Record(Kind.RESET, at, reset, span)
     else:
         extra = rest_of(change, "messages")

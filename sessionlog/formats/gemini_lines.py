@@ -45,6 +45,10 @@ class Results:
     def __init__(self) -> None:
         self._known: set[str] = set()
         self._asked: dict[str, set[str]] = {}
+        self._told: set[str] = set()
+        """Those of them that stand in messages of the user."""
+        self._answered: dict[str, set[str]] = {}
+        """Keys of the results that the last version of a message holds."""
 
     def take(self, data: bytes, value: Mapping[str, Any]) -> bytes:
         """The message's line without results that came before; b"" when it brings nothing else."""
@@ -52,13 +56,19 @@ class Results:
         if value.get("type") in MODEL:
             asked = self._asked.setdefault(value["id"], set())
             calls = calls_of(value, parts)
-            self._known.difference_update({call.key for call in calls} - asked)
-            self._known.update(call.key for call in calls if call.response is not None)
-            asked.update(call.key for call in calls)
-            return data
+            self._known.difference_update(fresh := {call.key for call in calls} - asked)
+            self._told -= fresh
+            has = {call.key for call in calls if call.response is not None}
+            if has < self._answered.get(value["id"], set()) and not fresh:
+                return b""  # an older version once more
+            self._answered[value["id"]] = has
+            self._known |= has
+            asked |= fresh
+            return unanswered(data, again) if (again := has & self._told) else data
         keys = [a.key for a in answers_in(parts)] if value.get("type") == "user" else []
         known = self._known.intersection(keys)
         self._known.update(keys)
+        self._told.update(key for key in keys if key not in known)
         if keys and len(keys) == len(parts) and known.issuperset(keys):
             return b""
         if known.isdisjoint(keys) or not isinstance(value.get("content"), list):
@@ -86,6 +96,20 @@ def own_results(data: bytes, again: Collection[str] = ()) -> bytes:
             pieces += [data[done : item.start], splice.only(call, found.start, wanted)]
             done = item.end
     return b"".join((*pieces, data[done:]))
+
+
+def unanswered(data: bytes, keys: Collection[str]) -> bytes:
+    """A message of the model without the results of these calls."""
+    value = splice.loads(data)
+    calls = calls_of(value, parts_of(value.get("content")))
+    held = {id(call.entry) for call in calls if call.key in keys}
+    listed = splice.member(data, ("toolCalls",))
+    items = splice.members(data, listed.start) if listed and _is_list(data, listed.start) else []
+    for item, entry in reversed(list(zip(items, list_of(value.get("toolCalls")), strict=True))):
+        if id(entry) in held:
+            call = splice.without(data[item.start : item.end], "result")
+            data = data[: item.start] + call + data[item.end :]
+    return data
 
 
 def _own(entry: Mapping[str, Any], again: Collection[str]) -> list[bool]:

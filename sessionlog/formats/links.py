@@ -6,7 +6,8 @@ stands before. In the new log, lines were left out, moved and added, so
 - what followed a record that was left out follows what that one followed,
 - an added or moved line follows the line in front of it, and what followed that one follows it,
 - a record whose parent comes within the next lines goes behind that one,
-- a record whose parent is nowhere (its line was lost) follows the record in front of it.
+- a record whose parent is nowhere (its line was lost) follows the record in front of it, and so
+  does one whose own link is damaged; where its id is, or is another's, it gets a new one.
 
 All other bytes of a line stay, and so does a link that still holds.
 """
@@ -17,17 +18,25 @@ import hashlib
 import re
 from collections import Counter, deque
 from collections.abc import Callable, Container, Iterable, Iterator
-from typing import NamedTuple
+from typing import ClassVar, Generic, NamedTuple, Protocol, TypeVar, runtime_checkable
 
 from sessionlog import codec, splice
 from sessionlog.formats.base import Fate, Part
 from sessionlog.framing import Line
 from sessionlog.pairing import AHEAD
 
+T = TypeVar("T")
 Link = Callable[[bytes], tuple[str, str] | None]
 """As `Tree.link`."""
 
 _GLUED = re.compile(rb'\}[ \t\r\0]*\{[ \t]*"')
+
+
+@runtime_checkable
+class ByLine(Protocol):
+    """An actor whose client takes a line for one record; its `renew` gives each one its own."""
+
+    by_line: ClassVar[bool]
 
 
 class Links:
@@ -37,12 +46,18 @@ class Links:
     """
 
     def __init__(
-        self, key: str, parent: str, link: Link, name: Callable[[bytes], str]
+        self, key: str, parent: str, link: Link, name: Callable[[bytes], str],
+        strays: Container[str] = (), joins: bool = False,
     ) -> None:  # fmt: skip
         """`key` and `parent`: the members that hold a record's id and its parent's. `name`: an id
-        in the client's shape, from 32 bytes of a hash."""
+        in the client's shape, from 32 bytes of a hash. `strays`: types of records that always have
+        both; one that has not is damaged. `joins`: does the client join records of one id and
+        parent to one?"""
+        self._joins = joins
         self._key, self._parent, self._link, self._name = key, parent, link, name
-        self._seen: set[int] = set()
+        self.strays = strays
+        self._seen: dict[int, int] = {}
+        """Of each id the hash, and that of its parent."""
         self._gone: dict[str, str] = {}
         """Parent of each record that was left out."""
         self._behind: dict[str, str] = {}
@@ -58,18 +73,18 @@ class Links:
     def in_order(self, parts: Iterable[Part]) -> Iterator[Part]:
         """The parts, one record a line, each behind the one that it follows where that is among
         the next lines; what was added or moved behind a record stays behind it."""
-        order = _Order(self._seen)
-        window: deque[_Group] = deque()
+        order = Order[Part](self._seen)
+        window: deque[Group[Part]] = deque()
         for part in (one for glued in parts for one in whole(glued)):
             if part.fate in (Fate.ADDED, Fate.MOVED) and window:
                 window[-1].parts.append(part)
                 continue
-            window.append(_Group([part], *(self._link(part.data) or ("", ""))))
+            window.append(Group([part], *(self._link(part.data) or ("", ""))))
             order.expect(window[-1])
             if len(window) > AHEAD:
-                yield from order.take(window.popleft())
+                yield from (part for free in order.take(window.popleft()) for part in free.parts)
         for group in window:
-            yield from order.take(group)
+            yield from (part for free in order.take(group) for part in free.parts)
 
     def take(self, part: Part) -> bytes | None:
         """The line of a part; None when it was left out."""
@@ -81,13 +96,20 @@ class Links:
                 self._waiting.append(found[0])
             return None
         if found is None:
-            return data
+            return self._renamed(data, None) if self._is_stray(data) else data
         if fate in (Fate.ADDED, Fate.MOVED):
             return self._placed(data)
         id, parent = found
         up = self._up(parent)
-        self._reached(id)
-        return data if up == parent else splice.put(data, 0, {self._parent: _text(up)})
+        if not id or hash(id) in self._seen:
+            same = bool(id) and self._seen[hash(id)] == hash(parent)
+            if not (same and self._joins):
+                data = self._renamed(data, None if same else up)
+                self._heirs |= {id: self.last} if id else {}
+                return data
+        self._reached(id, parent)
+        broken = up != parent or (not up and splice.value(data, (self._parent,)) != b"null")
+        return splice.put(data, 0, {self._parent: _text(up)}) if broken else data
 
     def made(self, seed: bytes) -> tuple[str, str]:
         """(id, parent) of a line that goes behind the last. The same seeds in the same order give
@@ -98,7 +120,7 @@ class Links:
             if hash(id) not in self._seen:
                 break
         parent = self.last
-        self._reached(id)
+        self._reached(id, parent)
         return id, parent
 
     def stands_for(self, id: str) -> str:
@@ -112,6 +134,15 @@ class Links:
             self._heirs[parent] = id
         return splice.put(data, 0, {self._key: _text(id), self._parent: _text(parent)})
 
+    def _renamed(self, data: bytes, up: str | None) -> bytes:
+        """A record with an id of its own, behind `up` or, where that is not known, the last."""
+        id, last = self.made(data)
+        parent = last if up is None else up
+        return splice.put(data, 0, {self._key: _text(id), self._parent: _text(parent)})
+
+    def _is_stray(self, data: bytes) -> bool:
+        return bool(self.strays) and splice.object_of(data).get("type") in self.strays
+
     def _up(self, parent: str) -> str:
         if parent == self.last:
             return parent
@@ -120,45 +151,48 @@ class Links:
             parent = self.last
         return _end(parent, self._heirs)
 
-    def _reached(self, id: str) -> None:
-        self._seen.add(hash(id))
+    def _reached(self, id: str, parent: str) -> None:
+        self._seen.setdefault(hash(id), hash(parent))
         self.last = id
         for gone in self._waiting:
             self._behind[gone] = id
         self._waiting.clear()
 
 
-class _Group(NamedTuple):
+class Group(NamedTuple, Generic[T]):
     """A record, and what goes with it."""
 
-    parts: list[Part]
+    parts: list[T]
     id: str
     parent: str
 
 
-class _Order:
+class Order(Generic[T]):
     """Holds records back until the one that they follow was there."""
 
     def __init__(self, seen: Container[int]) -> None:
         """`seen`: hashes of the ids that were there."""
         self._seen = seen
         self._coming: Counter[str] = Counter()
-        self._held: dict[str, list[_Group]] = {}
+        self._parents: dict[str, str] = {}
+        """Of those that come."""
+        self._held: dict[str, list[Group[T]]] = {}
         """By the id that they wait for."""
         self._waits: dict[str, str] = {}
         """What a record that is held back waits for."""
 
-    def expect(self, group: _Group) -> None:
+    def expect(self, group: Group[T]) -> None:
         """A record that is among the next lines."""
         if group.id:
             self._coming[group.id] += 1
+            self._parents[group.id] = group.parent
 
-    def take(self, group: _Group) -> Iterator[Part]:
-        """The next record: its parts, and of those that waited for it, or nothing yet."""
+    def take(self, group: Group[T]) -> Iterator[Group[T]]:
+        """The next record, and those that waited for it; or nothing yet."""
         if group.id:
             self._coming[group.id] -= 1
             if not self._coming[group.id]:
-                del self._coming[group.id]
+                del self._coming[group.id], self._parents[group.id]
         if group.id and self._is_early(group):
             self._held.setdefault(group.parent, []).append(group)
             self._waits[group.id] = group.parent
@@ -166,17 +200,40 @@ class _Order:
         todo = [group]
         while todo:
             group = todo.pop()
-            yield from group.parts
+            yield group
             self._waits.pop(group.id, None)
             todo += reversed(self._held.pop(group.id, []))
 
-    def _is_early(self, group: _Group) -> bool:
+    def _is_early(self, group: Group[T]) -> bool:
         parent = group.parent
-        if hash(parent) in self._seen:
+        if hash(parent) in self._seen or not (parent in self._coming or parent in self._waits):
             return False
-        return parent in self._coming or (
-            parent in self._waits and _end(parent, self._waits) != group.id
-        )
+        walked = {group.id}
+        while parent in self._parents or parent in self._waits:
+            if parent in walked:  # a circle, which begins at the link that leads ahead
+                return False
+            walked.add(parent)
+            parent = self._parents.get(parent, self._waits.get(parent, ""))
+        return parent not in walked
+
+
+def in_order(groups: Iterable[Group[T]]) -> Iterator[T]:
+    """The parts of groups, in the order that they have in a new log."""
+    seen: set[int] = set()
+    order, window = Order[T](seen), deque[Group[T]]()
+
+    def taken(group: Group[T]) -> Iterator[T]:
+        for free in order.take(group):
+            yield from free.parts
+            seen.add(hash(free.id))
+
+    for group in groups:
+        window.append(group)
+        order.expect(group)
+        if len(window) > AHEAD:
+            yield from taken(window.popleft())
+    for group in window:
+        yield from taken(group)
 
 
 def whole(part: Part) -> Iterator[Part]:

@@ -46,6 +46,7 @@ from sessionlog.records import (
     Usage,
     shown_type,
 )
+from sessionlog.status import WENT_BACK
 
 _UNTITLED = re.compile(r"(?:New|Child) session - \d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")
 _GOES_ON = ("tool-calls", "unknown")

@@ -14,7 +14,7 @@ from sessionlog import codec, splice
 from sessionlog.formats.base import Birth, dict_of, list_of, text_of
 from sessionlog.formats.opencode_ids import Ids
 from sessionlog.formats.opencode_lines import NOTES, ORIGIN
-from sessionlog.formats.opencode_parts import OPEN
+from sessionlog.formats.opencode_parts import OVER, call_id
 from sessionlog.formats.opencode_shape import MESSAGES, PARTS, SESSION, STATES, missing, wrong
 from sessionlog.records import moment
 
@@ -168,6 +168,8 @@ class Copy:
             values["tail_start_id"] = codec.dumps(kept)
         if part.get("type") == "tool":
             values |= _state(data, part, closings, created)
+            if not text_of(part.get("callID")):
+                values["callID"] = codec.dumps(call_id(part))
         wanted = PARTS.get(text_of(part.get("type")), {})
         for key in wrong(part, wanted):
             data = splice.without(data, key)
@@ -203,9 +205,9 @@ def _state(data: bytes, part: Value, closings: list[Value], created: int) -> dic
 
 def _closing(part: Value, state: Value, closings: list[Value]) -> Value | None:
     """What closes a call; its line's calls are closed in their order."""
-    if text_of(state.get("status")) not in OPEN:
+    if state.get("status") in OVER:
         return None
-    name = text_of(part.get("callID")), text_of(part.get("tool"))
+    name = call_id(part), text_of(part.get("tool"))
     return next((c for c in closings if (c.get("closes"), c.get("tool")) == name), None)
 
 

@@ -27,8 +27,8 @@ Part = Mapping[str, Any]
 
 ABORTED = "MessageAbortedError"
 """The error of an answer that a person interrupted."""
-OPEN = ("pending", "running")
-"""States of a call that has no result."""
+OVER = ("completed", "error")
+"""States of a call that has its result."""
 _IDS = ("id", "sessionID", "messageID", "type")
 _SHORT = 500
 
@@ -126,11 +126,16 @@ def _subtask(part: Part, whole: Whole) -> Iterator[Record]:
 # -- what was called ---------------------------------------------------------------------------
 
 
+def call_id(part: Part) -> str:
+    """What pairs a call with its result; one that lost its id has its part's."""
+    return text_of(part.get("callID")) or text_of(part.get("id"))
+
+
 def _tool(part: Part, whole: Whole) -> Iterator[Record]:
     """A call, what it has printed so far if it runs, else its result."""
     state = dict_of(part.get("state"))
     times, told = dict_of(state.get("time")), dict_of(state.get("metadata"))
-    id, name = text_of(part.get("callID")), text_of(part.get("tool"))
+    id, name = call_id(part), text_of(part.get("tool"))
     given = state.get("input")
     arguments = json_text(given) if given else text_of(state.get("raw")) or json_text(given)
     extra = {**rest_of(part, *_IDS, "tool", "callID", "state"), "status": state.get("status")}
@@ -140,7 +145,7 @@ def _tool(part: Part, whole: Whole) -> Iterator[Record]:
     asked = Activity("request", id, name, arguments, extra=extra)
     begun = time_of(times.get("start")) or whole.at
     yield _call(asked, "", whole, begun)
-    over = state.get("status") in ("completed", "error")
+    over = state.get("status") in OVER
     printed = text_of(told.get("output"))
     if printed and state.get("status") != "completed" and not _is_told(told):
         yield event_record("output so far", whole.span, begun, quiet=False, tool=name,

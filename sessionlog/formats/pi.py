@@ -41,6 +41,7 @@ from sessionlog.records import (
     Usage,
     shown_type,
 )
+from sessionlog.status import WENT_BACK
 
 _ROLES = ("user", "assistant", "toolResult", "bashExecution", "custom", "hookMessage",
           "branchSummary", "compactionSummary")  # fmt: skip
@@ -282,6 +283,9 @@ def _read_head(facts: _Facts, oldest_first: Iterable[Record]) -> None:
 def _note_event(facts: _Facts, event: Event) -> None:
     if event.kind == "model_change" and not facts.prompt:  # the one that the first prompt went to
         facts.model = event.text
+        facts.provider = text_of(event.extra.get("provider"))
+    elif event.kind in BROKEN and not facts.model:  # an answer that broke off without a word
+        facts.model = text_of(event.extra.get("model"))
         facts.provider = text_of(event.extra.get("provider"))
     elif event.kind == "session_info":
         facts.name = event.text

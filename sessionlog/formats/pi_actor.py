@@ -13,13 +13,13 @@ from bisect import bisect_right
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from itertools import count
-from typing import Any
+from typing import Any, ClassVar
 
 from sessionlog import codec, splice
 from sessionlog.formats.base import Birth, Fate, Part, Said, dict_of, list_of, text_of
 from sessionlog.formats.ids import first_free, uuid_at
 from sessionlog.formats.links import Links
-from sessionlog.formats.pi_entries import link_of
+from sessionlog.formats.pi_entries import KINDS, link_of
 from sessionlog.paths import agent_folders
 from sessionlog.records import OpenCall, moment
 
@@ -35,6 +35,8 @@ _SPENT = {**_NONE, "totalTokens": 0, "cost": {**_NONE, "total": 0}}
 
 class PiActor:
     """pi's way of acting."""
+
+    by_line: ClassVar = True
 
     def close(self, request: bytes, call: OpenCall, at: str, text: str) -> bytes:
         """The result that the client writes for a failed call, linked when the log has links."""
@@ -73,6 +75,7 @@ class PiActor:
         for first, part in _headed(parts, birth, links):
             if first:
                 linked = _version(part.data) > 1
+                links.strays = ("message", *KINDS) if linked else ()
                 places.count(part.fate)
                 yield _header(part.data, birth)
                 continue

@@ -47,7 +47,7 @@ def entry_records(kind: str, value: Entry, span: Span, at: str) -> list[Record]:
 def link_of(data: bytes) -> tuple[str, str] | None:
     """(id, parent) of the entry on a raw line; None where there is none."""
     found = _LINK.match(data)
-    if found is not None:
+    if found is not None and data.count(b'"parentId":') == 1:  # else the last counts
         return found[1].decode(), (found[2] or b"").decode()
     value = splice.object_of(data)
     if "parentId" not in value:

@@ -13,7 +13,7 @@ import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from datetime import datetime
 from itertools import count
-from typing import Any
+from typing import Any, ClassVar
 
 from sessionlog import codec, splice
 from sessionlog.formats.base import Birth, Fate, Part, Said, list_of, text_of
@@ -27,7 +27,10 @@ from sessionlog.records import OpenCall
 _SHARED = ("sessionId", "cwd", "version", "gitBranch", "agentId", "agentName", "agentColor",
            "isSidechain")  # fmt: skip
 """What a closing record has in common with the one that asks."""
+_STRAYS = ("user", "assistant", "tool_result")
+"""Types of records that the client does not read without all of their ids."""
 _PROVENANCE = {"user": "real_user", "assistant": "assistant_output", "system": "system"}
+_ID = b'"sessionId":'
 _HEAD = re.compile(
     rb'\{"uuid":"([^"\\]*)","parentUuid":(?:null|"[^"\\]*"),"sessionId":("[^"\\]*"),'
 )
@@ -35,6 +38,8 @@ _HEAD = re.compile(
 
 class QwenActor:
     """Qwen Code's way of acting."""
+
+    by_line: ClassVar = True
 
     def close(self, request: bytes, call: OpenCall, at: str, text: str) -> bytes:
         """The result that the client writes for a failed call; its links come later."""
@@ -77,7 +82,7 @@ class QwenActor:
     def renew(self, parts: Iterable[Part], birth: Birth) -> Iterator[bytes]:
         """Each record gets the new id and says where it came from; links are made anew where one
         would lead nowhere. O(bytes)."""
-        links = Links("uuid", "parentUuid", link_of, uuid_of)
+        links = Links("uuid", "parentUuid", link_of, uuid_of, _STRAYS, joins=True)
         last = b"{}"
         for part in links.in_order(parts):
             line = links.take(part)
@@ -131,13 +136,13 @@ def _renewed(data: bytes, birth: Birth, copied: bool) -> bytes:
     """The line with the new session's id, and where it came from if it is `copied`."""
     id = codec.dumps(birth.id)
     head = _HEAD.match(data)
-    plain = b'"forkedFrom"' not in data and data.endswith(b"}")
+    plain = b'"forkedFrom"' not in data and data.endswith(b"}") and data.count(_ID) == 1
     if head is not None and plain and not birth.workdir:
         came = b',"forkedFrom":' + _origin(head[1].decode("utf-8", "replace"), birth)
         start, end = head.span(2)
         return data[:start] + id + data[end:-1] + (came if copied else b"") + b"}"
     value = splice.object_of(data)
-    if "sessionId" not in value:
+    if not {"sessionId", "parentUuid"} & value.keys() and value.get("type") not in _STRAYS:
         return data
     values = {"sessionId": id}
     if birth.workdir and "cwd" in value:  # the client looks for it in the folder that it names

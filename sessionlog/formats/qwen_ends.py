@@ -23,6 +23,8 @@ _NEAR = 64 * 1024
 """Bytes behind the prompt in which the model's name is looked for."""
 _TAIL = 48 * 1024
 """Bytes before the end in which a title is looked for."""
+_ALONE = 50
+"""Messages of side chains after which a log without any others is a subagent's own."""
 _TURN = 400
 """Records that an unfinished turn is judged by."""
 
@@ -178,12 +180,27 @@ def _turn(newest_first: Iterable[Record]) -> list[Record]:
 
 def _own_run(newest_first: Iterable[Record]) -> Iterator[Record]:
     """The records of the main run; a log of a subagent's own is its main run."""
-    side: str | None = None
-    for record in newest_first:
+    rest, side = iter(newest_first), list[Record]()
+    for record in rest:
         payload = record.payload
-        if isinstance(payload, Message):
-            side = payload.sidechain if side is None else side
-            if payload.sidechain != side:
-                continue
-            record = record._replace(payload=payload._replace(sidechain=""))
-        yield record
+        if isinstance(payload, Message) and payload.sidechain:
+            side.append(record)
+            if len(side) == _ALONE:
+                break
+        else:
+            yield record
+            if isinstance(payload, Message):
+                yield from (r for r in rest if not _side(r))
+                return
+    yield from map(_as_own, chain(side, rest))
+
+
+def _side(record: Record) -> str:
+    return record.payload.sidechain if isinstance(record.payload, Message) else ""
+
+
+def _as_own(record: Record) -> Record:
+    payload = record.payload
+    if isinstance(payload, Message):
+        return record._replace(payload=payload._replace(sidechain=""))
+    return record

@@ -13,6 +13,7 @@ here; one that repeats something gets a first member more, `$told`, which says w
     {"reset": true}               the `$set` leaves out what the conversation held
     {"keep": [first, last]}       keys of the records that a reset or a `$rewindTo` keeps
     {"drop": [id]}                messages that it takes out, which may stand between those
+    {"behind": [id]}              of the messages in a `$set`, those from the first that it keeps on
     {"unsent": true}              a prompt that a later `$set` leaves out (`UNHEARD`)
 
 So a log that grows only grows, but for three things: where a message's text was written anew, the
@@ -167,7 +168,9 @@ class Fold:
             mark["reset"] = True
             kept = {id: None for id in ids if id in self._current}
             if kept:
-                mark |= {"keep": self._range(kept), "drop": list(lost)}
+                order = list(ids)
+                behind = order[order.index(next(iter(kept))) :]
+                mark |= {"keep": self._range(kept), "drop": list(lost), "behind": behind}
         told = {message["id"]: self._message(message, None) for message in messages}
         told = {id: one for id, one in told.items() if one}
         if told:

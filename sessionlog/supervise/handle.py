@@ -22,7 +22,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
 
-from sessionlog.errors import NotPossible
+from sessionlog.errors import NotPossible, words_of
 from sessionlog.supervise import order as words
 from sessionlog.supervise import runs, system
 from sessionlog.supervise.order import Order, Outcome, new_run
@@ -102,7 +102,8 @@ def _launched(
         )  # fmt: skip
     except (OSError, ValueError) as error:
         ours.close()
-        raise NotPossible(f"{sys.executable}: no supervisor can be started: {error}") from None
+        why = words_of(error)
+        raise NotPossible(f"{sys.executable}: no supervisor can be started: {why}") from None
     finally:
         theirs.close()
     return ours, process
@@ -241,7 +242,7 @@ class Handle:
                     raise ConnectionResetError("it ended without a word")
                 self._said += part
         except OSError as error:
-            raise NotPossible(f"no supervisor could be started: {error}") from None
+            raise NotPossible(f"no supervisor could be started: {words_of(error)}") from None
         self._control.setblocking(False)
         told, self._said = words.read(self._said), b""
         if "failed" in told:

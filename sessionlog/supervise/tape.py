@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
+from sessionlog.errors import words_of
 from sessionlog.supervise.order import Order
 from sessionlog.supervise.output import END, ERR
 
@@ -42,7 +43,7 @@ def record(order: Order, pieces: int, told: int) -> None:
         try:
             writer.close()
         except OSError as error:
-            problem = problem or f"the end of the recording is not synced: {error}"
+            problem = problem or f"the end of the recording is not synced: {words_of(error)}"
     recorded = order.log if recording is not None else ""
     with open(told, "wb") as file:
         file.write(json.dumps([recorded, problem]).encode())
@@ -58,4 +59,4 @@ def _opened(order: Order) -> tuple[Recording | None, Writer | None, str]:
         writer = reopen(order.log, sync="turn")
         return Recording(order.output, writer), writer, ""
     except (SessionLogError, OSError) as error:
-        return None, None, f"not recorded: {error}"
+        return None, None, f"not recorded: {words_of(error)}"

@@ -10,6 +10,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import TYPE_CHECKING, NamedTuple
 
+from sessionlog.branch import left_behind
 from sessionlog.outcome import outcome_of, result_text
 from sessionlog.records import (
     Damage,
@@ -22,6 +23,7 @@ from sessionlog.records import (
     moment,
     shown_type,
 )
+from sessionlog.repeats import again
 from sessionlog.telling import telling
 from sessionlog.text import clip, one_line
 from sessionlog.why import judge
@@ -96,8 +98,8 @@ class Progress(NamedTuple):
     errors: int
     files: int | None
     """Files that edits changed; None where only the end of the log was read."""
-    seconds: float
-    """From the first record that was read to the last."""
+    seconds: float | None
+    """From when the run began to the last record; None where the log does not tell."""
     last_words: Saying | None
     """The model's last text, visible, one line."""
 
@@ -168,8 +170,13 @@ def why(session: Session, now: datetime | None = None) -> Why:
     reading = Reading()
     for damage in session.damages:
         reading.damage(damage)
-    for record in session.records:
-        reading.take(record)
+    twice = again(session.records)
+    left = left_behind(session.records, session.damages, twice)
+    for i, record in enumerate(session.records):
+        if i in left:
+            reading.past(record, i in twice)
+        else:
+            reading.take(record)
     return reading.answer(session.ending, session.status, alive=session.alive, now=now)
 
 
@@ -257,7 +264,7 @@ def _again(repeat: Repeat) -> Repeated:
 
 def _progress(facts: Facts) -> Progress:
     first, last = facts.first_at, facts.last_at
-    seconds = (last - first).total_seconds() if first and last else 0.0
+    seconds = (last - first).total_seconds() if first and last and first != last else None
     return Progress(facts.messages, facts.calls, facts.errors, facts.files, seconds,
                     _one_line(facts.words))  # fmt: skip
 
@@ -276,8 +283,10 @@ def _last_error(facts: Facts, ending: Ending, verdict: judge.Verdict) -> LastErr
     if ending.ended and ending.ok is False and (named or verdict.cause == judge.NOT_KNOWN):
         said = judge.closing(facts, ending)
         return LastError(said.says, said.n, False, "", said.line, said.offset)
-    if facts.troubles:
-        last = facts.troubles[-1]
+    stopped = verdict.cause == "interrupted"  # its own mark is no error
+    troubles = [t for t in facts.troubles if not (stopped and t.ends)]
+    if troubles:
+        last = troubles[-1]
         return LastError(last.says, None, False, "", last.line, last.offset)
     failed, trouble = _last_failed(facts), facts.overcome
     if trouble is not None and (failed is None or trouble.offset > failed.offset):
@@ -323,6 +332,8 @@ def _message(message: Message) -> str:
     if activity.kind == "request":
         return f"{activity.name} {telling(activity.arguments)}"
     outcome = outcome_of(activity, message)
+    if outcome.interrupted:
+        return f"{activity.name} interrupted"
     if outcome.failed:
         return f"{activity.name} failed: {outcome.words} {outcome.second}"
     return f"{activity.name} gave: {result_text(message)[: 4 * _WORDS]}"

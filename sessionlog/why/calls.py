@@ -47,7 +47,7 @@ class Calls:
         self._ids: OrderedDict[str, None] = OrderedDict()
         self._files: set[str] = set()
         self.works: dict[str, int] = {}
-        self.asked = self.answered = self.failed = 0
+        self.asked = self.answered = self.failed = self.interrupted = 0
         self.replaying = False
         """A reset wrote the conversation again: calls that are known are not counted anew."""
 
@@ -77,6 +77,17 @@ class Calls:
         self._asked[count] = self._flying[count] = call
         self.asked += not self._is_known(activity.id)
 
+    def past(self, message: Message) -> None:
+        """A message that counts for nothing now: its call was made all the same."""
+        activity = message.activity
+        if activity is None or self._is_known(activity.id):
+            return
+        self.asked += activity.kind == "request"
+        if activity.kind == "response":
+            outcome = outcome_of(activity, message)
+            self.failed += outcome.failed
+            self.interrupted += outcome.interrupted
+
     def response(self, record: Record, message: Message, activity: Activity, call: Call) -> None:
         """An answer; `call` stands for its request where that was not seen."""
         count = self._pairing.response(activity)
@@ -95,10 +106,14 @@ class Calls:
         request = Activity("request", call.call_id, call.tool, call.arguments)
         outcome = outcome_of(request, message)
         text = result_text(message)
-        error = telling_line(_ends(text)) if outcome.failed else ""
+        bad = outcome.failed or outcome.interrupted
+        error = telling_line(_ends(text)) if bad else ""
         span = record.span
-        self._take(Done(_short(call), outcome.failed, outcome.words, error, _ends(text), span.line,
-                        span.offset, record.at, self.answered), call)  # fmt: skip
+        done = Done(
+            _short(call), outcome.failed, outcome.words, error, _ends(text), span.line, span.offset,
+            record.at, self.answered, outcome.interrupted,
+        )  # fmt: skip
+        self._take(done, call)
 
     def _is_known(self, call_id: str) -> bool:
         return self.replaying and call_id in self._ids
@@ -106,6 +121,9 @@ class Calls:
     def _take(self, done: Done, call: Call) -> None:
         self._recent.append(done)
         self.answered += 1
+        if done.interrupted:
+            self.interrupted += 1
+            return
         if done.failed:
             self.failed += 1
         else:

@@ -75,7 +75,7 @@ _RULES: Sequence[tuple[str, str]] = (
         exit_cost|exit_time|FatalTurnLimited|LimitsExceeded
     """),
     ("rate_limit", r"""
-        rate[ _-]?limit(?!er)
+        rate[ _-]?limit(?!ers?\b)
         usage[ _-]?limit
         \bquota\b|insufficient_quota|quota_
         resource[ _-]?(?:has been )?exhausted

@@ -74,6 +74,8 @@ class Done(NamedTuple):
     at: str
     nth: int
     """How many calls were answered before."""
+    interrupted: bool = False
+    """It was cut short: it neither failed nor went well."""
 
 
 class Trouble(NamedTuple):
@@ -131,6 +133,8 @@ class Facts(NamedTuple):
     calls: int = 0
     errors: int = 0
     """Calls that failed, overcome or not."""
+    interrupted: int = 0
+    """Calls that were cut short and closed."""
     files: int | None = None
     """Files that edits changed; None where only the end of the log was read."""
     set_out: Saying | None = None

@@ -12,9 +12,10 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from sessionlog.records import ENDED, Ending, Event, Status
-from sessionlog.status import BROKE_OFF, WAITS
+from sessionlog.status import BROKE_OFF, UNASKED, WAITS
 from sessionlog.telling import a_message, arguments_of
-from sessionlog.text import clip, one_line, visible
+from sessionlog.text import clip, one_line
+from sessionlog.tools import label_of
 from sessionlog.why import errors, failures, prose, work
 from sessionlog.why.facts import Beside, Call, Done, Facts, Repeat, Saying
 
@@ -36,13 +37,15 @@ _REASONS = {
     **dict.fromkeys((
         "iterations", "calls", "continuations", "time", "max_tokens", "length", "max_output_tokens",
         "max_turns", "budget_limited", "exit_cost", "messageoutputlengtherror", "billing_error",
-        "error_max_turns", "error_max_budget_usd", "limit",
+        "error_max_turns", "error_max_budget_usd", "limit", "timeexceeded",
+        "exit_total_execution_time",
     ), "budget"),
     **dict.fromkeys((
         "aborted", "interrupted", "cancelled", "canceled", "messageabortederror", "replaced",
-        "abort", "user_cancelled",
+        "abort", "user_cancelled", "keyboardinterrupt",
     ), "interrupted"),
     **dict.fromkeys(("model_context_window_exceeded", "exit_context"), "context_full"),
+    "exit_command_timeout": "tool_timeout",
 }  # fmt: skip
 """What the formats' own words for an ending mean, where they mean one thing."""
 _LEAVE = ("sandbox_permissions", "with_escalated_permissions")
@@ -87,13 +90,13 @@ def judge(facts: Facts, ending: Ending, status: Status | None) -> Verdict:
     """Why it stopped, or that it runs."""
     if status is Status.RUNNING:
         return Verdict("running", tuple(map(asked, facts.flying)) or _last(facts))
+    if not ending.ended and ending.text in (UNASKED, WAITS):
+        return Verdict("never_started", (Saying(ending.text),))
     if not ending.ended and facts.message is None and not (facts.troubles or _printed(facts)):
         says = "nothing but the head: no message was written"
         return Verdict("never_started", (Saying(says),))
     if ending.evidence == BROKE_OFF and (not facts.message or facts.message.says == "user"):
         return Verdict(NOT_KNOWN, (closing(facts, ending),))  # nothing came of it
-    if not ending.ended and ending.text == WAITS:
-        return Verdict("never_started", (Saying(WAITS),))
     rules = _CUT_OFF if not ending.ended else _BAD if ending.ok is False else _GOOD
     for rule in rules:
         if verdict := rule(facts, ending):
@@ -124,13 +127,13 @@ def closing(facts: Facts, ending: Ending) -> Saying:
 
 def asked(call: Call) -> Saying:
     """A call as evidence."""
-    says = f"{visible(call.tool)} {call.said}".strip()
+    says = f"{label_of(call.tool)} {call.said}".strip()
     return Saying(f"no result: {says}", call.n, call.line, call.offset)
 
 
 def failure(done: Done) -> Saying:
     """A failed call as evidence."""
-    says = f"{visible(done.call.tool)} {done.call.said}: {worded(done)}"
+    says = f"{label_of(done.call.tool)} {done.call.said}: {worded(done)}"
     return Saying(says, done.call.n, done.line, done.offset)
 
 
@@ -187,7 +190,9 @@ def _limited(cause: str, facts: Facts, ending: Ending) -> Verdict | None:
 def _refused(facts: Facts, ending: Ending) -> Done | None:
     """The last call, where its refusal is all that ended the run, and no mark of an interrupt."""
     last = facts.last_call
-    if last is None or not last.failed or "interrupt" in ending.text.lower():
+    if last is None or "interrupt" in ending.text.lower():
+        return None
+    if not (last.failed or last.interrupted):
         return None
     if facts.message is None or facts.message.says != "response":
         return None
@@ -273,7 +278,7 @@ def _reported(facts: Facts, ending: Ending) -> Verdict | None:
         return None
     tool = last.call.tool.replace("-", "_").lower().rpartition("__")[2]
     if tool in _REPORTS or (tool == "update_goal" and '"blocked"' in last.call.arguments):
-        says = f"{visible(last.call.tool)} {last.call.said}"
+        says = f"{label_of(last.call.tool)} {last.call.said}"
         place = (last.call.n, last.call.line, last.call.offset)
         return Verdict("declared_failed", (Saying(says, *place),))
     return None
@@ -302,8 +307,9 @@ def _gave_up(facts: Facts, ending: Ending) -> Verdict | None:
 
 
 def _finished(facts: Facts, ending: Ending) -> Verdict | None:
-    cause = NOT_KNOWN if ending.reason == ENDED else "finished"
-    return Verdict(cause, (closing(facts, ending),))
+    """A log that has no verdict to be had looks the same after a turn and in the middle of one."""
+    unsure = ending.ok is None or ending.reason == ENDED
+    return Verdict(NOT_KNOWN if unsure else "finished", (closing(facts, ending),))
 
 
 def _soft(facts: Facts, words: str, near: int = _NEAR) -> tuple[Done, str, str] | None:
@@ -406,7 +412,7 @@ def looping(facts: Facts, least: int = LOOP) -> Repeat | None:
 
 
 def _repeated(found: Repeat) -> Saying:
-    said = f"{visible(found.call.tool)} {found.call.said} {found.times} times"
+    said = f"{label_of(found.call.tool)} {found.call.said} {found.times} times"
     told = ", ".join(filter(None, [found.words, found.error]))
     return Saying(f"{said}, the same each time{': ' if told else ''}{told}", found.call.n,
                   found.call.line, found.call.offset)  # fmt: skip

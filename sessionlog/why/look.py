@@ -11,13 +11,16 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime
+from functools import partial
 from itertools import pairwise
 from typing import NamedTuple
 
 from sessionlog.evidence import Evidence, may_live
+from sessionlog.history import History, history_of, same_bytes
 from sessionlog.logfile import open_log, written
 from sessionlog.marks import Marks
-from sessionlog.records import Message, Meta, Record, Span, Status, moment
+from sessionlog.records import Message, Meta, Record, Span, Status, begun, moment
+from sessionlog.repeats import units
 from sessionlog.source import format_of
 from sessionlog.status import WAITS, judge, outlived, waits
 from sessionlog.supervise.beside import journal
@@ -90,9 +93,6 @@ def look(
     title = one_line(described.title or described.meta.task)
     if facts.set_out is None and title:
         facts = facts._replace(set_out=Saying(title))
-    begun = moment(described.started)
-    if begun and facts.first_at and begun > facts.first_at:  # what is older is its parent's
-        facts = facts._replace(first_at=begun)
     beside = None
     if status in (Status.UNFINISHED, Status.TRUNCATED):
         beside = journal().beside(path, described.meta.resumed_from, facts.last_at)
@@ -128,7 +128,8 @@ def _newest_first(log: Log) -> Iterator[Record]:
 def _near(log: Log, progress: Progress) -> Facts:
     """Every record."""
     reading = Reading()
-    _read(log, reading, range(log.chunks), 0, progress)
+    history = history_of(log.form, log.strip.fd)
+    _read(log, reading, range(log.chunks), 0, progress, history)
     return reading.facts()
 
 
@@ -137,27 +138,35 @@ def _far(log: Log, start: int, progress: Progress) -> Facts:
     marks = Marks(log.form)
     marks.scan(log.strip, rest=lambda: progress(len(marks) * CHUNK, log.size))
     reading = Reading(marks.messages_before(start))
-    _read(log, reading, range(start, log.chunks), marks.lines_before(start) or 0, progress)
+    history = History(marks.left, partial(same_bytes, log.strip.fd))
+    _read(log, reading, range(start, log.chunks), marks.lines_before(start) or 0, progress, history)
     facts = reading.facts()
-    first = next((time for r in _oldest_first(log) if (time := r.time)), facts.first_at)
+    first = moment(begun(_oldest_first(log))) or facts.first_at
     return facts._replace(messages=marks.messages, first_at=first, gaps=_gaps(log, marks))
 
 
 def _read(
-    log: Log, reading: Reading, chunks: Iterable[int], lines: int, progress: Progress
-) -> None:
+    log: Log, reading: Reading, chunks: Iterable[int], lines: int, progress: Progress,
+    history: History,
+) -> None:  # fmt: skip
     """Take the records and damages of these chunks; `lines` stand before the first of them."""
     for number in chunks:
         progress(number * CHUNK, log.size)
         chunk = log.chunk(number)
         lost = iter(chunk.damages)
         damage = next(lost, None)
-        for record in chunk.records:
-            while damage is not None and damage.span.offset < record.span.offset:
+        for unit in units(chunk.records):
+            while damage is not None and damage.span.offset < unit[0].span.offset:
                 reading.damage(damage._replace(span=_placed(chunk, damage.span, lines)))
                 damage = next(lost, None)
-            record = record._replace(span=_placed(chunk, record.span, lines))
-            reading.take(record)
+            again = history.is_again(unit)
+            past = again or history.is_left(unit)
+            for record in unit:
+                record = record._replace(span=_placed(chunk, record.span, lines))
+                if past:
+                    reading.past(record, again)
+                else:
+                    reading.take(record)
         while damage is not None:
             reading.damage(damage._replace(span=_placed(chunk, damage.span, lines)))
             damage = next(lost, None)

@@ -18,6 +18,7 @@ from sessionlog.records import (
     Activity,
     Damage,
     Event,
+    Kind,
     Message,
     Meta,
     Record,
@@ -59,7 +60,7 @@ class Pass:
         self._whole = before == 0
         self._n = before
         self._calls = Calls(self._whole)
-        self._clock = Clock()
+        self._clock = Clock(self._whole)
         self._messages = 0
         self._troubles: deque[Trouble] = deque(maxlen=_MANY)
         self._overcome: Trouble | None = None
@@ -79,11 +80,25 @@ class Pass:
         self._last: deque[tuple[int | None, Record]] = deque(maxlen=_LAST)
         self._damages: deque[Damage] = deque(maxlen=_MANY)
         self._damaged = 0
+        self._side: Pass | None = None
+        """What a log tells in which only a subagent spoke."""
 
     def damage(self, damage: Damage) -> None:
         """A spot that gave no record."""
         self._damages.append(damage)
         self._damaged += 1
+
+    def past(self, record: Record, again: bool) -> None:
+        """The next record, of a part of the log that counts for nothing now: the run went back to
+        before it, or it stood there before (`again`). It happened, and that is all."""
+        message = record.payload
+        if isinstance(message, Message):
+            self._n = None if self._n is None else self._n + 1
+            if not (again or message.sidechain):
+                self._messages += 1
+                self._calls.past(message)
+        self._clock.take(record, self._n)
+        self._end = record.span
 
     def take(self, record: Record) -> None:
         """The next record of the log."""
@@ -92,6 +107,7 @@ class Pass:
         if isinstance(payload, Message):
             self._n = number = None if self._n is None else self._n + 1
             if payload.sidechain:
+                self._beside(record, payload)
                 self._clock.take(record, self._n)
                 return
             self._messages += 1
@@ -109,6 +125,14 @@ class Pass:
             self._last.append((number, record))
         self._clock.take(record, self._n)
         self._end = record.span
+
+    def _beside(self, record: Record, message: Message) -> None:
+        """A subagent's message. Where a log holds no others, they are its run."""
+        if self._whole and not self._messages:
+            if self._side is None:
+                self._side = Pass()
+                self._side._n = (self._n or 1) - 1
+            self._side.take(record._replace(payload=message._replace(sidechain="")))
 
     # -- messages ------------------------------------------------------------------------------
 
@@ -217,12 +241,18 @@ class Pass:
 
     def facts(self) -> Facts:
         """What is known after the records so far; more may follow."""
+        if self._side is not None and not self._messages:
+            return self._side.facts()._replace(
+                damages=tuple(self._damages), damaged=self._damaged, set_out=self._set_out,
+                torn=any(damage.torn for damage in self._damages), end=self._end,
+            )  # fmt: skip
         calls, clock, message = self._calls, self._clock, self._message
         return Facts(
             messages=self._messages,
             number=self._n,
             calls=calls.asked,
             errors=calls.errors(),
+            interrupted=calls.interrupted,
             files=calls.files(),
             set_out=self._set_out,
             flying=calls.flying(),
@@ -260,23 +290,27 @@ class Pass:
 class Clock:
     """The times of records: the longest silences, and the last."""
 
-    def __init__(self) -> None:
+    def __init__(self, whole: bool = False) -> None:
+        """`whole`: the first record is the log's."""
         self.gaps: list[Gap] = []
         self.silence = 0.0
         self.first: datetime | None = None
         self.last: datetime | None = None
         self._before: tuple[Record, int | None] | None = None
+        self._spoken = not whole
 
     def take(self, record: Record, n: int | None) -> None:
         """`n` is the number of the record's message, or of the last one before it.
 
-        Times may run backwards, where hooks and subagents write: that is no silence.
+        Times may run backwards, where hooks and subagents write: that is no silence. What stands
+        before the first message, and is younger, is the head of a log that was made from another.
         """
         time = record.time
         if time is None:
             return
-        if self.last is None or self._before is None:
-            self.first = time
+        spoken, self._spoken = self._spoken, self._spoken or record.kind is Kind.MESSAGE
+        if self.last is None or self._before is None or (not spoken and time < self.last):
+            self.first, self.gaps, self.silence = time, [], 0.0
         else:
             self.silence = max((time - self.last).total_seconds(), 0.0)
             if time < self.last:

@@ -10,8 +10,9 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from sessionlog.records import Damage, Status
-from sessionlog.status import WAITS
+from sessionlog.status import ALIVE, NO_END, UNASKED, WAITS, WENT_BACK
 from sessionlog.text import clip, one_line, size, took, visible
+from sessionlog.tools import label_of
 from sessionlog.why.answer import Flight, Why
 from sessionlog.why.facts import Call, Saying
 
@@ -71,6 +72,8 @@ def clock_of(at: str) -> str:
 
 def level_of(why: Why) -> str:
     """ok, run, torn, open or fail."""
+    if why.cause == "not_known" and why.status is Status.COMPLETE and why.ok is None:
+        return "ok"  # nothing to look into: the log cannot tell
     if why.cause == "not_known" and (why.ok is False or (why.beside and why.beside.failed)):
         return "fail"
     return LEVELS.get(why.cause, "fail")
@@ -90,35 +93,39 @@ def headline(why: Why) -> tuple[str, str]:
         return _interrupt(why)
     if why.cause == "missing_program":
         return f"{visible(why.subject or 'A program')} is missing", _blamed(why)
+    if why.ending.text in (WAITS, UNASKED, WENT_BACK):
+        return why.ending.text.capitalize(), ""
     if why.cause == "not_known":
         return _not_known(why)
-    if why.ending.text == WAITS:
-        return WAITS.capitalize(), ""
+    if why.cause == "killed_answering" and why.ending.text.startswith("in "):
+        return f"Stopped {one_line(why.ending.text)}", ""
+    if why.cause == "killed_answering" and why.ending.text == NO_END:
+        return NO_END.capitalize(), _closing(why)
     return TITLES[why.cause], _where(why)
 
 
 def _in_call(why: Why) -> tuple[str, str]:
     running = why.cause == "running"
     if not why.in_flight:
-        waits = why.facts.expects in ("model", "")
-        doing = "the model is to answer" if waits else "between two calls"
-        return ("Running", doing) if running else ("Stopped", "no ending recorded")
+        text = why.ending.text or NO_END
+        doing = one_line(ALIVE.get(text, text))
+        return (f"Running: {doing}", "") if running else ("Stopped", NO_END)
     call = why.in_flight[-1]
     verb = "Running" if running else "Stopped inside"
     return f"{verb} {_tool(call, len(why.in_flight))}", call.says
 
 
 def _tool(call: Flight, count: int) -> str:
-    return visible(call.tool) + (f" (+{count - 1} more)" if count > 1 else "")
+    return label_of(call.tool) + (f" (+{count - 1} more)" if count > 1 else "")
 
 
 def _not_known(why: Why) -> tuple[str, str]:
     words = one_line(why.ending.text or why.reason or "")
     if why.status is not Status.COMPLETE:
-        return "Stopped", words or "no ending recorded"
+        return "Stopped", words or NO_END
     if why.ok is False:
         return "Failed", words or "no reason recorded"
-    return "Ended, no verdict in the log", words
+    return "Ended, no verdict in the log", _closing(why)
 
 
 def _where(why: Why) -> str:
@@ -127,9 +134,10 @@ def _where(why: Why) -> str:
         case "finished":
             return _closing(why)
         case "never_started":
-            return "" if why.ending.text == WAITS else "no message was written"
+            return "no message was written"
         case "killed_answering":
-            return f"after {_call(why.facts.last_call.call)}" if why.facts.last_call else ""
+            last = why.facts.last_call
+            return f"after {said}" if last and (said := _call(last.call)) else ""
         case "torn_write":
             inside = [f"inside {_tool(c, len(why.in_flight))} {c.says}" for c in why.in_flight[-1:]]
             return "".join(inside)
@@ -158,15 +166,14 @@ def _interrupt(why: Why) -> tuple[str, str]:
     done, last = why.facts.last_call, why.facts.message
     if done and last and why.facts.result and last.offset > done.offset:
         done = None  # something was said after it: it is not what was interrupted
-    return words[:1].upper() + words[
-        1:
-    ], f"inside {_call(done.call)}" if done and done.failed else ""
+    inside = f"inside {_call(done.call)}" if done and (done.failed or done.interrupted) else ""
+    return words[:1].upper() + words[1:], inside
 
 
 def _leave(why: Why) -> str:
     if why.in_flight:
         call = why.in_flight[-1]
-        return f"to run {visible(call.tool)} {call.says}"
+        return f"to run {label_of(call.tool)} {call.says}"
     return _blamed(why)
 
 
@@ -180,7 +187,7 @@ def _blamed(why: Why) -> str:
 
 
 def _call(call: Call) -> str:
-    return f"{visible(call.tool)} {call.said}".strip()
+    return f"{label_of(call.tool)} {call.said}".strip()
 
 
 # -- the summary ---------------------------------------------------------------------------------
@@ -216,7 +223,7 @@ def _tries(why: Why) -> str:
 
 def _after(why: Why) -> str:
     progress = why.progress
-    if not progress.messages or progress.seconds < 1:
+    if not progress.messages or progress.seconds is None or progress.seconds < 1:
         return ""
     last = f", {_count(progress.files, 'file')} changed" if progress.files else ""
     spent = took(progress.seconds)
@@ -257,7 +264,7 @@ def _flying(why: Why, clock: Clock) -> Iterator[Statement]:
         state = f", for {took(call.seconds)}" if call.seconds is not None else ", no result written"
         level = "run" if why.status is Status.RUNNING else "open"
         place = (call.n, call.line, call.offset)
-        yield Statement("in flight", level, f"{visible(call.tool)}{since}{state}", *place)
+        yield Statement("in flight", level, f"{label_of(call.tool)}{since}{state}", *place)
         if call.asks:
             yield Statement("", level, f"asks for leave: {call.asks}", *place)
         if call.before:
@@ -279,7 +286,7 @@ def _writer(why: Why) -> Iterator[Statement]:
     if why.alive:
         yield Statement("writer", "", f"alive: {visible(why.alive)}")
     elif not why.ending.ended:
-        yield Statement("writer", "", "no sign of one that lives")
+        yield Statement("writer", "", "unknown: no sign of one that lives")
 
 
 def _evidence(why: Why) -> Iterator[Statement]:
@@ -308,7 +315,7 @@ def _error(why: Why) -> Iterator[Statement]:
 
 def _repeats(why: Why) -> Iterator[Statement]:
     for i, again in enumerate(why.repeated):
-        call = f"{visible(again.tool)} {clip(again.says, _SENTENCE)}"
+        call = f"{label_of(again.tool)} {clip(again.says, _SENTENCE)}"
         outcome = ": ".join(filter(None, [f"{again.outcome} each time", again.error]))
         words = f"{again.times} times {call}, {outcome}"
         yield Statement("" if i else "repeated", "fail", words, again.n, again.line, again.offset)
@@ -352,6 +359,8 @@ def _got(why: Why) -> Iterator[Statement]:
     told = [_count(progress.messages, "message"), _count(progress.calls, "call")]
     if progress.errors:
         told.append(f"{progress.errors:,} failed")
+    if why.facts.interrupted:
+        told.append(f"{why.facts.interrupted:,} interrupted")
     if progress.files:
         told.append(f"{_count(progress.files, 'file')} changed")
     yield Statement("got", "", ", ".join(told))

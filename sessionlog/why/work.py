@@ -30,7 +30,7 @@ _LOOKED = 300
 
 def went_well(done: Done) -> bool:
     """No failure, and none that hides behind a pipe."""
-    return not done.failed and not _cause(done)[0]
+    return not (done.failed or done.interrupted or _cause(done)[0])
 
 
 def unresolved(recent: Sequence[Done]) -> list[Done]:
@@ -39,6 +39,17 @@ def unresolved(recent: Sequence[Done]) -> list[Done]:
         done for i, done in enumerate(recent)
         if done.failed and not any(went_well(d) and is_same(done, d) for d in recent[i + 1 :])
     ]  # fmt: skip
+
+
+def row_of(recent: Sequence[Done], last: Done) -> list[Done]:
+    """The failures of the same work in a row that end with this one, oldest first."""
+    row: list[Done] = []
+    for done in reversed(recent):
+        if done.nth <= last.nth and is_same(done, last):
+            if not done.failed:
+                break
+            row.append(done)
+    return row[::-1]
 
 
 def is_overcome(done: Done, cause: str, subject: str, after: Iterable[Done]) -> bool:

@@ -148,6 +148,9 @@ async def test_without_a_parent_one_chooses(tmp_path: Path) -> None:
         await pilot.press("c")
         await pilot.pause()
         assert "Compare Another with" in shown(pilot)
+        await pilot.press("escape")  # back to what is compared, and out
+        await pilot.pause()
+        assert "0 messages in common; first difference at 1" in shown(pilot)
         await pilot.press("escape")
         await until(pilot, lambda: pilot.app.screen is browser, "left")
 

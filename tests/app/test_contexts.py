@@ -6,11 +6,13 @@ import os
 from pathlib import Path
 
 import build
+import gemini_logs as gemini
 import pytest
 from claude_logs import wandering
 
 from sessionlog.formats.base import Format
 from sessionlog.formats.claude import Claude
+from sessionlog.formats.gemini import Gemini
 from sessionlog.formats.pi import Pi
 from sessionlog.marks import Marks
 from sessionlog.reader import load
@@ -52,6 +54,21 @@ def test_rows_that_prompts_took_back_are_those_of_the_session(
 ) -> None:
     path = build.log(tmp_path / build.CLAUDE_FILE, wandering(seed, pad=pad))
     assert differing(path, Claude()) == []
+
+
+def test_what_lists_and_rewinds_of_gemini_took_out_is_out_wherever_it_stands(
+    tmp_path: Path,
+) -> None:
+    one, two = gemini.user("u1", "one"), gemini.model("m1", "first")
+    extra = [gemini.user("x1", "of the first list"), gemini.model("x2", "its answer")]
+    again = gemini.model("m1", "first", gemini.call("c1"))
+    values = [one, two, gemini.user("u2", "two"), again, {"$rewindTo": "u2"},
+              {"$set": {"messages": [one, *extra, again]}}, {"$set": {"messages": [one, again]}},
+              gemini.model("m2", "Done.")]  # fmt: skip
+    lines = [gemini.head(), *map(build.line, values)]
+    for end in range(2, len(lines) + 1):
+        path = build.log(tmp_path / str(end) / gemini.FILE, lines[:end])
+        assert differing(path, Gemini()) == []
 
 
 def test_a_turn_is_found_behind_long_lines_and_as_the_log_grows(tmp_path: Path) -> None:

@@ -146,7 +146,7 @@ def test_a_reset_says_what_fell_out() -> None:
 def test_a_result_shows_the_error_in_its_own_words() -> None:
     log = Lines(build.result("error", 1, error="Overloaded (529)", failure={"status": 529}))
     made = body(log, log.row("end"))
-    assert made[0] == " error    Overloaded (529)"
+    assert made[0] == " error       Overloaded (529)"
     assert any("status" in line and "529" in line for line in made)
 
 
@@ -158,11 +158,11 @@ def test_an_unknown_record_is_shown_as_json() -> None:
 def test_the_last_line_says_where_the_bytes_stand() -> None:
     record = Record(Kind.MESSAGE, "", Message("user", "x"), Span(0, 1288019, 1904))
     row = Row((0, 0), "user", records=(record,), line=231)
-    assert shown(detail.foot(row)).startswith(
+    assert shown(detail.foot(row, 80)).startswith(
         " line 231 · byte 1,288,019 · 1,904 bytes · in context"
     )
     unknown = Row((0, 0), "user", records=(record,), in_context=False)
-    assert shown(detail.foot(unknown)).startswith(" byte 1,288,019 · 1,904 bytes · not in context")
+    assert shown(detail.foot(unknown, 80)).startswith(" byte 1,288,019 · 1,904 bytes · not in context")
 
 
 def test_the_raw_view_keeps_every_token_as_it_is_written() -> None:
@@ -232,7 +232,7 @@ def test_hostile_text_never_reaches_a_line_and_no_line_is_too_wide(
             detail.head(row, log.raw, look),
             detail.title(row, ("1 shown", "2 raw"), 0, focused=True),
         ]
-        lines += [detail.foot(row), *detail.body(row, log.raw, look)]
+        lines += [detail.foot(row, 80), *detail.body(row, log.raw, look)]
         for line in lines:
             assert not ACTS.search(shown(line)), (row.sort, shown(line))
             assert sum(width(text) for text, _ in fitted(line, columns)) == columns

@@ -144,6 +144,43 @@ def test_a_long_command_that_heeds_no_signal_is_stopped_from_the_screen(
     assert (session.status, session.reason, session.open_calls) == (Status.COMPLETE, "aborted", ())
 
 
+class Person:
+    """Who looks at a terminal."""
+
+    def __init__(self, terminal: Terminal) -> None:
+        self._terminal, self._eyes, self._seen = terminal, Emulator(120, 36), 0
+
+    def sees(self, *words: str) -> bool:
+        """Does each stand somewhere on the screen?"""
+        self._eyes.feed(self._terminal.output[self._seen :])
+        self._seen = len(self._terminal.output)
+        return all(any(word in row for row in self._eyes.rows) for word in words)
+
+
+def test_a_run_that_was_handed_over_runs_from_its_first_moment_on(tmp_path: Path) -> None:
+    terminal, _ = handed_over(tmp_path, HEADLESS)
+    person = Person(terminal)
+    try:
+        terminal.wait(lambda: person.sees("► 1", "writer alive, handed over to zot"), "it runs")
+    finally:
+        terminal.close()
+
+
+def test_a_run_whose_program_failed_is_a_failed_one(tmp_path: Path) -> None:
+    config = tmp_path / "config" / "sessionlog" / "agents.toml"
+    config.parent.mkdir(parents=True)
+    config.write_text("[agents.zot]\nargv = ['/bin/sh', '-c', 'exit 3', '{log}', '{prompt}']\n")
+    failed(tmp_path)
+    terminal = shown(str(tmp_path / "logs"), environ=environ(tmp_path))
+    person = Person(terminal)
+    try:
+        pressed(terminal, HEADLESS[:2])
+        terminal.send(b"\r")
+        terminal.wait(lambda: person.sees("✗ 1", "exit status 3", "writer gone"), "it failed")
+    finally:
+        terminal.close()
+
+
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
 def test_a_signal_that_ends_the_screen_ends_the_agent_that_has_it(
     tmp_path: Path, number: signal.Signals

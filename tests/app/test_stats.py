@@ -231,3 +231,15 @@ async def test_text_of_a_log_stays_text(tmp_path: Path) -> None:
         seen = shown(pilot)
         assert "[@click=app.quit]" in seen
         assert all(line.isprintable() for line in seen.split("\n"))
+
+
+async def test_the_sum_over_a_part_says_so_until_all_is_counted(tmp_path: Path) -> None:
+    async with sheet(night(tmp_path), None) as (pilot, screen, _):
+        await until(pilot, lambda: "4 sessions" in shown(pilot), "all of them")
+        part = measure(entry_of(tmp_path, "20261127-220000"))
+        assert part is not None
+        screen.post_message(StatsSheet.Counted(True, part, 3))
+        await until(pilot, lambda: "1 of 4 sessions so far" in shown(pilot), "the part")
+        assert screen.view.text.startswith("1 of 4 sessions so far\n")
+        screen.post_message(StatsSheet.Counted(True, part, 0))
+        await until(pilot, lambda: "so far" not in shown(pilot), "the whole")

@@ -17,6 +17,7 @@ from sessionlog.formats.native import Native
 from sessionlog.framing import split
 from sessionlog.records import Entry, Record, Status
 from sessionlog.text import width
+from sessionlog.tools import label_of
 from tui.lines import Line, fitted
 from tui.stop import stop_lines
 from tui.widgets.stop_header import title_line
@@ -61,8 +62,8 @@ def test_a_run_that_was_cut_off_in_a_call_says_which_and_for_how_long_it_ran() -
     open_call = build.request("c9", "bash", '{"command":"go test -race"}', 16140)
     lines = [*HEAD, build.message("bot", "Once more.", 16100), open_call]
     first, second = stop(entry(), lines, writer="gone")
-    assert first == "Stopped inside bash go test -race  after 4h29m"
-    assert second == "no result for 3 · writer gone"
+    assert first == "Stopped inside bash go test -race  log ends after 4h29m"
+    assert second == "no result for message 3 · writer gone"
 
 
 def test_a_call_that_had_failed_before_says_how_often() -> None:
@@ -77,7 +78,7 @@ def test_a_failure_is_said_in_its_own_words_and_once() -> None:
     lines = [*HEAD, build.event("retry", text="Overloaded (529)"), build.result("error", 1)]
     failed = entry(Status.COMPLETE, ok=False, reason="error", stop="Overloaded (529)")
     first, second = stop(failed, lines)
-    assert first == "Provider overloaded  Overloaded (529)  after 4h29m"
+    assert first == "Provider overloaded  Overloaded (529)  after 9.0s"
     assert second == "1 failed attempt before the end"
 
 
@@ -134,7 +135,7 @@ def test_an_interrupt_names_the_call_that_was_stopped_and_not_the_models_wording
     refused = build.response("c1", "Bash", arguments, failure="The user doesn't want to proceed.")
     stopped = entry(Status.COMPLETE, ok=False, reason="interrupted", stop="interrupted by user")
     first, second = stop(stopped, [*HEAD, build.request("c1", "Bash", arguments), refused])
-    assert first.startswith("Interrupted by user inside Bash npx stylelint")
+    assert first.startswith("Interrupted by user inside bash npx stylelint")
     assert second == ""
 
 
@@ -142,7 +143,7 @@ def test_a_call_that_waits_for_leave_says_what_it_asks_for() -> None:
     arguments = json.dumps({"cmd": "docker push x", "sandbox_permissions": "require_escalated",
                             "justification": "May I push?"})  # fmt: skip
     first, second = stop(entry(), [*HEAD, build.request("c1", "exec_command", arguments)])
-    assert "exec_command docker push x" in first
+    assert "exec docker push x" in first
     assert second.startswith("asks for leave require_escalated: May I push?")
 
 
@@ -222,14 +223,23 @@ def test_hostile_text_is_shown_as_marks() -> None:
                        (Status.RUNNING, None), (Status.TRUNCATED, None), (None, None)):  # fmt: skip
         shown = entry(status, ok=ok, stop=evil, reason=evil, title=evil, workdir=evil)
         lines = [*stop_lines(shown, records(*log), build.START, 100, writer=evil),
-                 title_line(shown, "", focused=True)]  # fmt: skip
+                 title_line(shown, "", 100, focused=True)]  # fmt: skip
         assert not re.search("[\x00-\x1f\x7f-\x9f\u202e]", "".join(map(said, lines)))
 
 
 def test_the_title_names_agent_folder_and_damage() -> None:
     shown = entry(title="Migrate billing", workdir="/home/me/src/billing", damage=1)
-    line = title_line(shown, "/home/me", focused=False)
+    line = title_line(shown, "/home/me", 80, focused=False)
     assert said(line) == "○ Migrate billing  ▒1 zot ~/src/billing"
+
+
+@pytest.mark.parametrize("columns", [60, 80, 120])
+def test_a_long_folder_leaves_room_for_the_title_and_shows_its_end(columns: int) -> None:
+    shown = entry(title="Migrate the billing service", workdir="/w" + "/deep" * 40 + "/billing")
+    line = title_line(shown, "/home/me", columns, focused=False)
+    text = "".join(text for text, _ in fitted(line, columns))
+    assert text.startswith(" ○ Migrate the billing")
+    assert text.endswith("deep/billing ")
 
 
 def _labels() -> list[Any]:
@@ -258,7 +268,7 @@ def test_the_cause_of_each_labelled_stop_is_plain(label: dict[str, Any]) -> None
     lines = stop_lines(shown, session.records, session_end(session.records), 200)
     text = " ".join(" ".join(map(said, lines)).split()).lower()
     for words in label["must_mention"]:
-        assert words.lower() in text
+        assert label_of(words).lower() in text
     for words in label["must_not_mention"]:
         assert words.lower() not in text
 

@@ -47,6 +47,6 @@ async def test_keys_that_lead_nowhere_say_so(tmp_path: Path) -> None:
     night(tmp_path)
     async with opened(tmp_path) as (pilot, _):
         await pilot.press("enter", "left_parenthesis")
-        await until(pilot, lambda: "was not opened from a call" in shown(pilot))
+        await until(pilot, lambda: "came from no other that is here" in shown(pilot))
         await pilot.press("right_parenthesis")
         await until(pilot, lambda: "the row is no call" in shown(pilot))

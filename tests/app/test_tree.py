@@ -86,7 +86,7 @@ async def test_a_session_without_kin_says_so(tmp_path: Path) -> None:
         browser.sessions.select(str(tmp_path / "20261127-235000.jsonl"))
         await pilot.press("(")
         await pilot.pause()
-        assert "@61 of 20261101-000000, not here" in shown(pilot)
+        assert "fork of 20261101-000000 at 61, not here" in shown(pilot)
         browser.sessions.select(str(tmp_path / "20261127-220000.jsonl"))
         await pilot.press("(")
         await pilot.pause()

@@ -110,6 +110,19 @@ def test_an_error_of_ours_in_a_worker_is_posted() -> None:
     assert (failed.what, failed.error) == ("counting", "ZeroDivisionError: oh")
 
 
+def test_asking_whether_writers_live_reads_no_log_again(tmp_path: Path) -> None:
+    path = night(tmp_path) / "20261127-223000.jsonl"
+    catalogue = Catalogue((str(tmp_path),))
+    catalogue.begin(10)
+    catalogue.begun()
+    path.write_bytes(b"{}\n")  # nobody tells of it: what changed is seen by the files' marks
+    assert catalogue.ask([str(path)]) == ()
+    with path.open("ab") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        (entry,) = catalogue.ask([str(path)])
+        assert (entry.status, entry.title) == (Status.RUNNING, "Migrate billing to pgx v5")
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="locks are flock's")
 async def test_a_writer_that_dies_is_seen_to_die_though_nothing_is_written(tmp_path: Path) -> None:
     path = night(tmp_path) / "20261127-223000.jsonl"

@@ -114,6 +114,17 @@ def test_a_run_without_an_end_was_cut_off_if_the_header_promises_ends(
     assert glance(str(tmp_path / "x.jsonl")).status == status
 
 
+def test_a_run_that_begins_last_is_more_than_a_head_where_something_was_said(
+    tmp_path: Path,
+) -> None:
+    tree = Tree(records=["run"]).run("start").said("user", "Q").run("end", reason="stopped")
+    assert tree.run("start", source="resume").read(tmp_path).ending.text == (
+        "while the model answered"
+    )
+    alone = Tree(records=["run"]).run("start").read(tmp_path)
+    assert alone.ending.text == "nothing but the head"
+
+
 def test_what_was_said_after_a_runs_end_counts(tmp_path: Path) -> None:
     tree = Tree(records=["run"]).run("start").run("end", reason="done").said("user", "And now?")
     session = tree.read(tmp_path)

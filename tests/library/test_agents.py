@@ -239,7 +239,7 @@ def test_choices_begin_with_those_that_can_be_chosen_and_say_how(tmp_path: Path)
     assert why["mine"] == ("the log", "")
     assert why["claude"] == ("its own log", "claude: no such program on PATH")
     assert why["json"] == ("a transcript in JSON", "json: no program sessionlog-agent on PATH")
-    assert why["demo"] == ("", "demo: goes on with native logs only, and this is a claude log")
+    assert why["demo"] == ("", "demo: goes on with native logs only, not with claude logs")
 
 
 def test_who_cannot_be_chosen_is_told_with_those_who_can(tmp_path: Path) -> None:

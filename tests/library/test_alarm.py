@@ -13,7 +13,7 @@ RUNNING, COMPLETE = Status.RUNNING, Status.COMPLETE
 @pytest.mark.parametrize(("status", "ok", "said"), [
     (COMPLETE, True, "ended"), (COMPLETE, None, "ended"), (COMPLETE, False, "failed"),
     (Status.UNFINISHED, None, "stopped: writer gone"),
-    (Status.TRUNCATED, None, "stopped: writer gone"),
+    (Status.TRUNCATED, None, "stopped: writer gone"), (Status.UNFINISHED, False, "failed"),
 ])  # fmt: skip
 def test_an_end_is_told_once(status: Status, ok: bool | None, said: str) -> None:
     alarm = Alarm()

@@ -97,6 +97,7 @@ def test_list_and_why_say_how_a_program_failed_that_wrote_nothing(
     monkeypatch.setenv("XDG_STATE_HOME", environ["XDG_STATE_HOME"])
     (row,) = with_life([glance(str(log))])
     assert row.stop == "test ended with exit status 7: connect: connection refused"
+    assert (row.status, row.ok, row.failed) == (Status.UNFINISHED, False, True)
     why = look(str(log)).why
     assert why.cause == "network"
     assert headline(why)[0] == "Failed"

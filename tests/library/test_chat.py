@@ -163,7 +163,9 @@ def test_thoughts_have_fields_of_their_own_in_some_dialects() -> None:
 
 
 def test_an_error_line_is_shown_in_its_own_words() -> None:
-    for value in ({"text": "x"}, {"message": "x"}, {"error": {"message": "x"}}):
+    for value in (
+        {"text": "x"}, {"message": "x"}, {"error": {"message": "x"}}, {"content": "x"},
+    ):  # fmt: skip
         (record,) = decoded(line({"type": "error", **value}))
         assert isinstance(record.payload, Event)
         assert (record.payload.text, record.payload.ok, record.quiet) == ("x", False, False)

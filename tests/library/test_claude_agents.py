@@ -21,7 +21,7 @@ def test_side_chains_inside_the_log_are_not_the_main_run(tmp_path: Path) -> None
     side = {"isSidechain": True}
     task = [user("Count", 4, **side), call("s1", id="s", seconds=5, **side)]
     read = session(tmp_path, user("Go"), call("c1", name="Task"), *task * 60)
-    assert (read.title, read.users, read.ending.text) == ("Go", 1, "in Task: ls")
+    assert (read.title, read.users, read.ending.text) == ("Go", 1, "in task: ls")
     ended = session(tmp_path, *build.claude_healthy(), *task * 60)
     assert (ended.status, ended.title) == ("complete", "Fix it")
     assert {m.sidechain for m in (n.message for n in ended.history)} == {"", "sidechain"}
@@ -50,7 +50,7 @@ def test_a_subagents_own_log_is_a_run_like_any_other(tmp_path: Path, length: int
     assert (row.id, row.title, row.status) == (read.id, read.title, read.status)
     assert (row.ok, row.stop, read.users, read.calls) == (True, "Two.", 1, length)
     path = build.log(tmp_path / "agent-a2.jsonl", [lines[0], call("s0", "sleep 60", **side)])
-    assert glance(str(path)).stop == load(path).ending.text == "in Bash: sleep 60"
+    assert glance(str(path)).stop == load(path).ending.text == "in bash: sleep 60"
 
 
 def test_an_error_that_ended_a_side_chain_did_not_end_the_main_run(tmp_path: Path) -> None:

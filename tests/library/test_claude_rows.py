@@ -57,6 +57,20 @@ def test_a_command_without_words_is_a_title_only_where_there_is_no_other(tmp_pat
     assert session(tmp_path, review, *build.claude_healthy()).title == "/review it"
 
 
+def test_a_log_that_goes_on_with_another_agents_session_names_it_and_is_no_fork(
+    tmp_path: Path,
+) -> None:
+    from_there = {"sessionId": "20261127-220000", "timestamp": build.at(9)}
+    go = user("Fix it", forkedFrom=from_there)
+    path = build.log(tmp_path / FILE, [go, said("Done.", seconds=20)])
+    row = glance(str(path))
+    assert (row.resumed_from, row.forked_from) == ("20261127-220000", None)
+    assert load(path).meta.resumed_from == "20261127-220000"
+    mine = user("Fix it", forkedFrom={**from_there, "messageUuid": "u1"})
+    row = glance(str(build.log(tmp_path / "b" / FILE, [mine, said("Done.", seconds=20)])))
+    assert (row.resumed_from, row.forked_from) == (None, Origin("20261127-220000"))
+
+
 def test_neither_a_side_chain_nor_an_interrupt_is_the_title(tmp_path: Path) -> None:
     side = user("Count", 0, isSidechain=True)
     assert session(tmp_path, side, user(INTERRUPTED, 0), *build.claude_healthy()).title == "Fix it"
@@ -102,7 +116,7 @@ def test_a_call_that_told_of_itself_for_hours_is_still_in_flight(tmp_path: Path)
     path = build.log(tmp_path / FILE, [*GO, *asked, result("c3", seconds=9), *signs])
     read = load(path)
     assert [c.call_id for c in read.in_flight] == ["c2"]
-    assert read.ending.text == glance(str(path)).stop == "in Bash: sleep 60"
+    assert read.ending.text == glance(str(path)).stop == "in bash: sleep 60"
 
 
 def test_a_row_reads_back_over_signs_of_life_but_no_further_than_it_may(
@@ -111,7 +125,7 @@ def test_a_row_reads_back_over_signs_of_life_but_no_further_than_it_may(
     signs = [claude_line("progress", data={"type": "bash_progress", "output": "x" * 2000})] * 600
     path = str(build.log(tmp_path / FILE, [*AGAIN, *signs]))
     row = glance(path)
-    assert (row.status, row.title, row.stop) == ("unfinished", "Fix it", "in Bash: sleep 60")
+    assert (row.status, row.title, row.stop) == ("unfinished", "Fix it", "in bash: sleep 60")
     monkeypatch.setattr(listing, "DEEP", listing.FAR)
     assert glance(path).stop == "no ending recorded"
 

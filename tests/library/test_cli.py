@@ -10,9 +10,12 @@ from pathlib import Path
 from typing import Any
 
 import build
+import opencode_logs
 import pytest
+from stories import Claude
 
 from sessionlog.cli import main
+from sessionlog.reader import load
 
 ROOT = Path(__file__).parent.parent.parent
 HOSTILE = "\x1b]0;owned\x07 \x9b31m \u202e [/bold] [@click=app.quit]x[/] \x7f"
@@ -307,6 +310,24 @@ def test_failed_runs_can_be_asked_for(folder: Path, capsys: Any) -> None:
     assert [entry["id"] for entry in found] == ["20261127-210000"]
 
 
+def test_a_run_that_ended_by_itself_is_failed_by_its_cause_when_that_is_asked_for(
+    folder: Path, capsys: Any
+) -> None:
+    words = "I tried everything I know and could not fix it, so I give up."
+    story = Claude().call("go test", "FAIL", bad=True).done(words)
+    build.log(folder / build.CLAUDE_FILE, story.lines)
+    assert run(capsys, "list", str(folder), "--status", "failed")[1] == []
+    asked = ["list", str(folder), "--why"]
+    (found,) = run(capsys, *asked, "--status", "failed")[1]
+    assert (found["status"], found["ok"], found["cause"]) == ("complete", True, "gave_up")
+    told = {entry["id"]: entry["cause"] for entry in run(capsys, *asked)[1]}
+    assert told["20261127-220000"] == "finished"
+    assert len(run(capsys, *asked, "--limit", "1")[1]) == 1
+    assert "cause" not in run(capsys, "list", str(folder))[1][0]
+    assert main(asked) == 0
+    assert f"Gave up: {words[:30]}" in capsys.readouterr().out
+
+
 def test_what_is_no_log_stands_behind_all_that_are(folder: Path, capsys: Any) -> None:
     (folder / "zz.jsonl").write_text("notes")
     assert run(capsys, "list", str(folder))[1][-1]["status"] is None
@@ -315,3 +336,96 @@ def test_what_is_no_log_stands_behind_all_that_are(folder: Path, capsys: Any) ->
 def test_a_fork_that_nobody_went_on_with_says_so(folder: Path, capsys: Any) -> None:
     _, (made,), _ = run(capsys, "fork", str(folder / "20261127-220000.jsonl"), "--at", "1")
     assert "not gone on with" in run(capsys, "list", made["path"])[1][0]["stop"]
+
+
+def test_on_a_pipe_a_list_cuts_no_id_no_agent_and_no_title(tmp_path: Path, capsys: Any) -> None:
+    title = "Rebuild the atlas, " * 12
+    build.log(tmp_path / build.CODEX_FILE, build.codex_healthy())
+    build.log(tmp_path / f"{'a' * 60}.jsonl", [build.meta("x", title), build.message("user", "go")])
+    assert main(["list", str(tmp_path)]) == 0
+    out = capsys.readouterr().out
+    assert "…" not in out
+    assert " ".join(title.split()) in out
+    for id in (build.CODEX_ID, "a" * 60):
+        assert id in out
+        assert main(["check", id, "--in", str(tmp_path)]) in (0, 1)  # it is taken back
+
+
+@pytest.mark.parametrize("words", ["list", "search x"])
+def test_an_agent_that_there_is_not_is_refused_with_those_that_there_are(
+    folder: Path, capsys: Any, words: str
+) -> None:
+    with pytest.raises(SystemExit) as refused:
+        main([*words.split(), str(folder), "--agent", "nope"])
+    error = capsys.readouterr().err
+    assert (refused.value.code, error.count("\n")) == (2, 1)
+    assert "'nope' is no agent: say one of agentsession, chat, claude," in error
+
+
+@pytest.mark.parametrize(("words", "said"), [
+    (["--agent", "codex,pi"], "none of 2 sessions is of codex or pi"),
+    (["--agent", "pi", "--status", "failed"], "none of 2 sessions is failed and of pi"),
+    (["--status", "running"], "none of 2 sessions is running"),
+])  # fmt: skip
+def test_a_list_that_is_empty_by_its_filters_says_how_many_there_are(
+    folder: Path, capsys: Any, words: list[str], said: str
+) -> None:
+    assert run(capsys, "list", str(folder), *words) == (0, [], f"sessionlog: {said}\n")
+
+
+def test_an_agent_goes_by_the_name_of_its_format_too(folder: Path, capsys: Any) -> None:
+    for name in ("zot", "native", "ZOT", "codex,zot"):
+        assert len(run(capsys, "list", str(folder), "--agent", name)[1]) == 2
+
+
+def test_showing_from_a_message_that_there_is_not_says_which_is_the_last(
+    folder: Path, capsys: Any
+) -> None:
+    last = len(load(folder / "20261127-220000.jsonl").history)
+    ref = str(folder / "20261127-220000.jsonl")
+    assert run(capsys, "show", ref, "--from", str(last))[0] == 0
+    code, found, error = run(capsys, "show", ref, "--from", str(last + 1))
+    assert (code, found) == (2, [])
+    assert f"no message {last + 1}; the last one is {last}" in error
+
+
+def test_check_takes_a_folder_and_a_database_for_all_that_they_hold(
+    folder: Path, capsys: Any
+) -> None:
+    opencode_logs.database(folder / "opencode.db", opencode_logs.healthy())
+    other = opencode_logs.info(opencode_logs.SESSION[:-1] + "2")
+    opencode_logs.database(folder / "opencode.db", [], other)
+    assert len(run(capsys, "check", str(folder / "opencode.db"))[1]) == 2
+    code, found, error = run(capsys, "check", str(folder))
+    assert (code, len(found), error) == (1, 4, "")
+    (folder / "notes.jsonl").write_text("Dear diary,\n")
+    code, found, error = run(capsys, "check", str(folder))
+    assert (code, len(found), error.count("\n")) == (2, 4, 1)
+    assert str(folder / "notes.jsonl") in error
+
+
+@pytest.mark.parametrize("words", [
+    "compare ./empty.jsonl last", "compare last ./bin.jsonl", "stats ./empty.jsonl",
+    "stats ./dangling.jsonl", "why ./bin.jsonl", "check ./empty.jsonl", "search x ./empty.jsonl",
+    "search Error ./bin.jsonl", "follow ./bin.jsonl", "replay ./empty.jsonl",
+    "show ./dangling.jsonl", "stale ./bin.jsonl", "repair ./empty.jsonl", "fork ./bin.jsonl --at 1",
+])  # fmt: skip
+def test_an_error_names_the_file_that_it_is_about_once(
+    folder: Path, capsys: Any, monkeypatch: pytest.MonkeyPatch, words: str
+) -> None:
+    (folder / "empty.jsonl").touch()
+    (folder / "bin.jsonl").write_bytes(bytes(range(256)))
+    (folder / "dangling.jsonl").symlink_to("gone")
+    monkeypatch.chdir(folder)
+    places = ["--in", "."] if "last" in words else []
+    code, _, error = run(capsys, *words.split(), *places)
+    name = next(word for word in words.split() if word.startswith("./"))
+    assert (code, error.count("\n"), error.count(name)) == (2, 1, 1)
+
+
+def test_a_full_disk_is_told_in_words(folder: Path) -> None:
+    done = subprocess.run(
+        ["bash", "-c", f"{sys.executable} -m sessionlog list {folder} > /dev/full"],
+        capture_output=True, text=True, check=False, cwd=ROOT,
+    )  # fmt: skip
+    assert done.stderr == "sessionlog: No space left on device\n"

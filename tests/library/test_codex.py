@@ -200,7 +200,7 @@ def test_an_undone_turn_is_out_of_the_context_and_in_the_history(tmp_path: Path)
 ERROR = {"message": "Please log in again.", "codex_error_info": "unauthorized"}
 LOST = {"message": "cut", "codex_error_info": {"response_stream_disconnected": {"status": None}}}
 COMPLETE = codex_event("task_complete", 9, turn_id="t1")
-OPEN = "in exec_command: ls"
+OPEN = "in exec: ls"
 ENDINGS = {
     "done": ([said("assistant", "x"), COMPLETE], True, None, True, "done"),
     "done, then counters": (
@@ -225,6 +225,12 @@ ENDINGS = {
     "said after the end": ([COMPLETE, said("user", "more")], False, None, None,
                            "while the model answered"),
     "context after the end": ([COMPLETE, said("developer", "be brief")], True, None, True, "done"),
+    "an error, and the turn closed without a word": (
+        [codex_event("error", **ERROR), codex_event("task_complete", last_agent_message=None)],
+        True, "unauthorized", False, "Please log in again."),
+    "an error of the turn before": (
+        [codex_event("error", **ERROR), COMPLETE, STARTED, said("user", "more"),
+         codex_event("task_complete", last_agent_message=None)], True, None, True, "done"),
     "an error passed": ([codex_event("error", **ERROR), said("assistant", "x")],
                         False, None, None, "no ending recorded"),
     "an error overcome": ([codex_event("error", **ERROR), said("assistant", "x"), COMPLETE],

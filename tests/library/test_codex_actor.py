@@ -18,6 +18,7 @@ from sessionlog.formats.base import Birth, Fate, Part, Said
 from sessionlog.formats.codex_actor import CodexActor
 from sessionlog.formats.codex_place import provider
 from sessionlog.framing import split
+from sessionlog.listing import glance
 from sessionlog.reader import load
 from sessionlog.records import Origin
 from sessionlog.repairs import repair
@@ -363,3 +364,10 @@ def test_an_item_without_a_call_id_is_answered_where_the_kind_has_one(tmp_path: 
     new = repair(made(tmp_path, codex_meta(), said("user", "x"), call))
     assert payloads(new)[-1]["call_id"] is None
     assert load(new).open_calls == ()
+
+
+def test_a_new_log_is_as_old_as_the_making_of_it(tmp_path: Path) -> None:
+    source = made(tmp_path, *killed())
+    now = datetime(2026, 12, 3, 4, 5, 6, tzinfo=UTC)
+    for new in (repair(source, now=now), fork(source, 1, now=now)):
+        assert glance(str(new)).started == load(new).started == "2026-12-03T04:05:06Z"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -40,7 +41,7 @@ def test_a_changed_file_is_one_and_named(tmp_path: Path, capsys: Any) -> None:
     code, out = run(capsys, str(log))
     assert code == 1
     assert out.splitlines() == [
-        "~ a.py  changed, since 2026-11-27 22:00, by content", "  1 other unchanged",
+        "~ a.py  changed since 2026-11-27 22:00, by content", "  1 other unchanged",
     ]  # fmt: skip
     _, out = run(capsys, str(log), "--all")
     assert [line[:6] for line in out.splitlines()] == ["  b.py", "~ a.py"]
@@ -80,3 +81,11 @@ def test_a_hostile_path_is_shown_as_text(tmp_path: Path, capsys: Any) -> None:
 
 def test_no_such_session_is_two(tmp_path: Path, capsys: Any) -> None:
     assert run(capsys, "nothing", "--in", str(tmp_path))[0] == 2
+
+
+def test_a_folder_that_is_gone_is_one_line_in_plain_words(tmp_path: Path, capsys: Any) -> None:
+    log, folder = log_of(tmp_path)
+    shutil.rmtree(folder)
+    assert run(capsys, str(log)) == (1, (
+        f"- {folder}  the folder is missing, with 2 files of the run; last seen 2026-11-27 22:00\n"
+    ))  # fmt: skip

@@ -265,6 +265,26 @@ def test_the_summary_names_the_first_difference(tmp_path: Path) -> None:
         log.close()
 
 
+@pytest.mark.parametrize(("left", "right", "said"), [
+    ("x c", "y z w c", "1 message in common, further on; first difference at 1:"),
+    ("a x c d", "a y z w c d",
+     "3 messages in common, 1 to 1 and 2 further on; first difference at 2:"),
+    ("x", "y", "0 messages in common; first difference at 1:"),
+    ("a b", "a b", "2 messages in common, no difference"),
+])  # fmt: skip
+def test_what_is_common_behind_the_first_difference_is_told_apart(
+    tmp_path: Path, left: str, right: str, said: str
+) -> None:
+    logs = []
+    for name, texts in (("l", left), ("r", right)):
+        lines = [build.message("user", text) for text in texts.split()]
+        logs.append(SideLog(str(build.log(tmp_path / f"{name}.jsonl", [build.meta(name), *lines]))))
+        logs[-1].read()
+    assert summary(compare(logs[0].side, logs[1].side), (logs[0], logs[1])).startswith(said)
+    for log in logs:
+        log.close()
+
+
 def test_alike_messages_are_told_by_what_is_not_the_same() -> None:
     assert contrast(Message("bot", "a\nb\nc"), Message("bot", "a\nx\nc")) == ("b", "x")
     assert contrast(Message("bot", "a"), Message("bot", "a\nmore")) == ("", "more")

@@ -85,3 +85,13 @@ def test_a_long_chain_is_no_staircase() -> None:
     members = list(Forest(chain).members())
     assert len(members) == 3000
     assert max(len(member.guides) for member in members) < 40
+
+
+def test_of_several_logs_of_the_parents_id_the_one_beside_the_child_is_meant() -> None:
+    killed, whole = entry("p", path="/copy/a/p"), entry("p", path="/runs/a/p")
+    beside, longer = entry("p", path="/runs/b/p"), entry("p", path="/runs/b/again")
+    child = entry("c", "p", path="/runs/b/c")
+    assert Forest([killed, whole, beside, child]).parent(child) is beside
+    longer = longer._replace(bytes=9)
+    assert Forest([killed, beside, longer, child]).parent(child) is longer
+    assert Forest([killed, whole, child]).parent(child) is whole

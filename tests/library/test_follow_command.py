@@ -227,3 +227,13 @@ def test_what_is_no_log_is_refused(tmp_path: Path, capsys: Any) -> None:
     code, lines, err = run(capsys, str(path))
     assert (code, lines) == (2, [])
     assert "no session log" in err
+
+
+def test_an_empty_log_is_waited_for_in_words(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    path.touch()
+    with following(str(path)) as child:
+        assert child.stderr is not None
+        assert child.stderr.readline() == f"waiting for {path}, which is empty so far\n"
+        add(path, b"".join(build.healthy()))
+        assert child.wait(30) == 0

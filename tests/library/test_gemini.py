@@ -19,6 +19,7 @@ from gemini_logs import (
     document,
     head,
     healthy,
+    history,
     model,
     start,
     turn,
@@ -189,6 +190,35 @@ def test_a_rewind_takes_the_message_and_all_behind_it_out(tmp_path: Path) -> Non
         tmp_path, *healthy(), line({"$rewindTo": "nothing"}), line(user("u2", "Anew"))
     )
     assert said(unknown) == ["Anew"]
+
+
+def test_what_a_later_list_leaves_out_is_out_wherever_it_stands(tmp_path: Path) -> None:
+    one, two = user("u1", "one"), model("m1", "first")
+    extra = [user("x1", "of the first list"), model("x2", "its answer")]
+    last = user("y1", "of the second list")
+    lines = [head(), line(one), line(two), update(messages=[one, *extra, two]),
+             update(messages=[one, two, last]), line(model("m2", "Done."))]  # fmt: skip
+    read = session(tmp_path, *lines)
+    assert said(read) == ["one", "first", "of the second list", "Done."]
+    assert [id for id, _, _ in history(tmp_path / FILE)] == ["u1", "m1", "y1", "m2"]
+
+
+def test_a_rewind_takes_out_what_stands_before_a_later_line_of_what_stays(tmp_path: Path) -> None:
+    lines = [head(), line(user("u1", "one")), line(model("m1", "first")), line(user("u2", "two")),
+             line(model("m1", "first", call("c1"))), line({"$rewindTo": "u2"}),
+             line(user("u3", "three"))]  # fmt: skip
+    assert said(session(tmp_path, *lines)) == ["one", "first", "c1", "ok", "three"]
+
+
+def test_what_the_client_stopped_itself_is_over(tmp_path: Path) -> None:
+    for text, reason in (
+        ("The session has reached the maximum number of turns: 10.", "max_turns"),
+        ("A potential loop was detected. The request has been halted.", "loop_detected"),
+    ):
+        note = {"id": "i1", "timestamp": build.at(9), "type": "info", "content": text}
+        read = session(tmp_path, *healthy(), line(note))
+        assert (read.status, read.ok, read.reason) == ("complete", False, reason)
+        assert glance(read.path).stop == text
 
 
 def test_a_prompt_that_the_client_shows_otherwise_has_that_for_its_title(tmp_path: Path) -> None:

@@ -36,7 +36,8 @@ from sessionlog.errors import NotPossible
 from sessionlog.forks import fork
 from sessionlog.formats.base import Birth, Said
 from sessionlog.formats.gemini_actor import GeminiActor
-from sessionlog.listing import find, list_sessions
+from sessionlog.listing import list_sessions
+from sessionlog.lookup import find
 from sessionlog.reader import load
 from sessionlog.records import Status
 from sessionlog.repairs import plan_repair

@@ -10,8 +10,8 @@ import gemini_logs
 import opencode_logs
 import pytest
 
-from sessionlog.errors import NotPossible, Unreadable
-from sessionlog.listing import find, glance, logs_in
+from sessionlog.errors import Unreadable
+from sessionlog.listing import glance, logs_in
 from sessionlog.logfile import file_of, open_log, print_of, sessions_in, stat_log, there, watched
 from sessionlog.reader import load
 from sessionlog.source import format_of
@@ -101,25 +101,6 @@ def test_only_what_is_a_session_is_listed_of_other_files(tmp_path: Path) -> None
     build.log(chats / gemini_logs.ID / "side.jsonl", gemini_logs.healthy())
     found = {os.path.relpath(path, tmp_path) for path in logs_in([str(tmp_path)])}
     assert found == {"a.jsonl", "export.json", f"tmp/app/chats/{gemini_logs.FILE}"}
-
-
-def test_of_two_logs_of_one_session_the_id_names_the_one_with_something_said(
-    tmp_path: Path,
-) -> None:
-    stub = "session-2026-11-28T10-00-f00dfeed.jsonl"
-    build.log(tmp_path / gemini_logs.FILE, gemini_logs.healthy())
-    build.log(tmp_path / stub, [gemini_logs.head(lastUpdated="2026-11-28T10:00:00.000Z")])
-    found = find(gemini_logs.ID, [str(tmp_path)])
-    assert found.path == str(tmp_path / gemini_logs.FILE)
-
-
-def test_a_database_of_several_sessions_asks_which(tmp_path: Path) -> None:
-    place = tmp_path / "opencode.db"
-    opencode_logs.database(place, opencode_logs.healthy())
-    other = opencode_logs.info(opencode_logs.SESSION[:-1] + "2")
-    opencode_logs.database(place, [], other)
-    with pytest.raises(NotPossible, match="it holds 2 sessions; name one of them"):
-        find(str(place), [])
 
 
 def test_a_print_differs_when_a_session_in_a_database_does(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from sessionlog.reader import load
 from sessionlog.records import shown_type
 from sessionlog.session import Session
 from sessionlog.usage import Meter
+from sessionlog.why.answer import why
 
 TASK = "<pr_description>\nConsider the following PR description:\nRound up\n</pr_description>\nGo."
 TOLD = [{"role": "system", "content": "You are helpful."}, {"role": "user", "content": TASK}]
@@ -111,6 +112,15 @@ def test_the_other_interface_of_the_service_reads_the_same(tmp_path: Path) -> No
     session = read(tmp_path, run(answer, back))
     assert kinds(session)[2:] == ["reasoning", "assistant", "call", "response"]
     assert (session.assistants, session.open_calls) == (1, ())
+
+
+def test_the_name_of_the_exception_that_ended_a_run_tells_the_cause(tmp_path: Path) -> None:
+    for status, cause in (
+        ("LimitsExceeded", "budget"), ("TimeExceeded", "budget"),
+        ("RateLimitError", "rate_limit"), ("AuthenticationError", "auth"),
+        ("ContextWindowExceededError", "context_full"), ("KeyboardInterrupt", "interrupted"),
+    ):  # fmt: skip
+        assert why(read(tmp_path, run(asks("ls"), status=status))).cause == cause
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,8 @@ from sessionlog.errors import NotPossible, SessionNotFound
 from sessionlog.formats.native import Native
 from sessionlog.formats.native_encode import encode, stamp
 from sessionlog.framing import split
-from sessionlog.listing import glance, list_sessions, resolve
+from sessionlog.listing import glance, list_sessions
+from sessionlog.lookup import resolve
 from sessionlog.reader import load
 from sessionlog.records import (
     Activity,

@@ -18,8 +18,9 @@ import pytest
 from opencode_logs import SESSION, answer, healthy, info, text, user
 
 from sessionlog.errors import Unreadable
-from sessionlog.listing import find, list_sessions, scan
+from sessionlog.listing import list_sessions, scan
 from sessionlog.logfile import sessions_in
+from sessionlog.lookup import find
 from sessionlog.reader import load
 from sessionlog.records import Entry, Status
 from sessionlog.stores import sqlite
@@ -183,7 +184,7 @@ def test_sessions_that_name_each_other_as_parents_are_listed(tmp_path: Path) -> 
 def test_a_column_that_has_to_be_there_is_named(tmp_path: Path, table: str, column: str) -> None:
     path = loose(tmp_path / "opencode.db", (f"ALTER TABLE {table} RENAME {column} TO other", ()))
     row = the_row(path)
-    assert (row.status, row.reason) == (None, f"{path}: the table {table} has no column {column}")
+    assert (row.status, row.reason) == (None, f"the table {table} has no column {column}")
 
 
 def test_messages_without_times_are_read_by_their_ids(tmp_path: Path) -> None:

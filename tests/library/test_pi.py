@@ -68,6 +68,13 @@ def test_a_row_of_a_listing_tells_the_same_from_head_and_tail(tmp_path: Path) ->
     assert (row.stop, row.started, row.updated) == ("Done.", build.at(0), build.at(2))
 
 
+def test_a_run_that_no_answer_came_to_names_its_model_all_the_same(tmp_path: Path) -> None:
+    broke = said(id="a2", parent="a1", stop="error", errorMessage="529 Overloaded")
+    assert glance(session(tmp_path, head(), user("Go", "a1"), broke).path).model == (
+        "claude-opus-4-5"
+    )
+
+
 def test_the_name_that_a_person_gave_is_the_title(tmp_path: Path) -> None:
     named = entry("session_info", "a5", "a4", name="Old name")
     again = entry("session_info", "a6", "a5", name="The greeting")

@@ -271,6 +271,17 @@ def test_a_subagents_own_log_is_a_run_like_any_other(tmp_path: Path) -> None:
     assert all(m.sidechain == "explore-1" for line in lines for m in messages(line))
 
 
+def test_a_side_chain_at_the_end_of_a_log_says_nothing_of_how_its_run_stands(
+    tmp_path: Path,
+) -> None:
+    side = {"isSidechain": True, "agentId": "look-1"}
+    lines = [qwen.user("Go", "1"), qwen.said("Done.", id="2", parent="1"),
+             qwen.user("Look", "3", "2", **side),
+             qwen.said("Seen.", id="4", parent="3", **side)]  # fmt: skip
+    path = build.log(tmp_path / qwen.FILE, lines)
+    assert (load(path).ending.text, glance(str(path)).stop) == ("Done.", "Done.")
+
+
 def test_calls_lead_to_the_logs_of_the_subagents_that_they_started(tmp_path: Path) -> None:
     side = {"isSidechain": True, "agentId": "look-1"}
     main = build.log(tmp_path / "chats" / qwen.FILE, qwen.healthy())

@@ -268,7 +268,7 @@ def test_what_cannot_be_is_refused(tmp_path: Path) -> None:
     environ = {"HOME": str(tmp_path), "PATH": ""}
     with pytest.raises(NotPossible, match=r"choose an agent .* none of .* claude \(as plain"):
         plan_resume(load(log), environ=environ)
-    says = r"goes on with native logs only; this is a chat log; none of those that can .* claude \("
+    says = r"goes on with native logs only, not with chat logs; none of those that can .* claude \("
     with pytest.raises(NotPossible, match=says):
         plan_resume(load(log), agent="demo", environ=environ)
 

@@ -18,7 +18,7 @@ from sessionlog.numbers import resolve
 from sessionlog.query import Query, parse_time
 from sessionlog.reader import load
 from sessionlog.records import moment
-from sessionlog.search import Hit, Progress, search_log, search_logs
+from sessionlog.search import Hit, Progress, by_change, search_log, search_logs
 from sessionlog.wide import search_wide
 from sessionlog.window import LONG
 
@@ -209,7 +209,7 @@ def night(folder: Path, count: int = 12) -> list[str]:
 
 def test_the_newest_log_comes_first_and_progress_counts_logs(tmp_path: Path) -> None:
     paths = night(tmp_path)
-    found = list(search_logs(paths, Query("lock")))
+    found = list(search_logs(by_change(paths), Query("lock")))
     told = [item for item in found if isinstance(item, Progress)]
     order = list(dict.fromkeys(item.path for item in found if isinstance(item, Hit)))
     assert order == paths[::-1]

@@ -34,8 +34,8 @@ def night(tmp_path: Path) -> Path:
              build.request("c1", arguments='{"command":"lock \\u001b[31m x"}'),
              build.response("c1", result="no lock\n[exit: exit status 3]")]  # fmt: skip
     build.log(tmp_path / "a.jsonl", lines)
-    os.utime(tmp_path / "a.jsonl", (2e9, 2e9))
-    build.log(tmp_path / "b.jsonl", [build.meta("b", "Other"), build.message("user", "A Lock")])
+    older = [build.meta("b", "Other", -60), build.message("user", "A Lock", -59)]
+    os.utime(build.log(tmp_path / "b.jsonl", older), (2e9, 2e9))  # a copy is young, its run is not
     return tmp_path
 
 
@@ -52,7 +52,7 @@ def test_hits_are_grouped_by_session_newest_first(
         "      3 22:00:03 ✗ shell      no lock\n"
         "\n"
         "Other  b  zot\n"
-        "      1 22:00:01   user       A Lock\n"
+        "      1 21:59:01   user       A Lock\n"
     )
 
 
@@ -150,3 +150,33 @@ def test_ctrl_c_keeps_what_was_found_and_is_exit_130(tmp_path: Path) -> None:
         process.send_signal(signal.SIGINT)
         assert process.wait(20) == 130
     assert "the lock" in lines[1]
+
+
+def test_where_nothing_can_be_read_nothing_is_said_to_be_read(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "bin.jsonl").write_bytes(bytes(range(256)))
+    code, out, err = run(capsys, "Error", tmp_path / "bin.jsonl")
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert err.startswith(f"sessionlog: {tmp_path}/bin.jsonl: no session log")
+    build.log(tmp_path / "a.jsonl", build.healthy())
+    code, out, err = run(capsys, "Nowhere", tmp_path)
+    assert code == 1
+    assert "bin.jsonl: no session log" in err
+    assert err.endswith("nothing found in 1 log, all read\n")
+
+
+def test_a_kind_that_nothing_has_is_named_where_nothing_is_found(
+    night: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, _, err = run(capsys, "lock", night, "--kind", "nope")
+    assert code == 1
+    assert "no kind is called nope: say one of user, assistant," in err
+
+
+def test_a_limit_gives_the_newest_sessions_and_counts_one_hit_as_one(
+    night: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    _, out, err = run(capsys, "-i", "lock", night, "--json", "--limit", "1")
+    assert [hit["id"] for hit in objects(out)] == ["a"]
+    assert "1 hit shown, the limit" in err

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import build
+import opencode_logs
 import pytest
 
 from sessionlog.cli import main
@@ -47,7 +48,7 @@ def test_one_session_is_one_object(folder: Path, capsys: Any) -> None:
         4, 2, 1002, 32,
     )  # fmt: skip
     assert found["tools"] == [
-        {"tool": "shell", "calls": 2, "failed": 1, "open": 1, "seconds": 30.0}
+        {"tool": "shell", "calls": 2, "failed": 1, "interrupted": 0, "open": 1, "seconds": 30.0}
     ]
     assert found["tokens"] == {
         "input": 100, "output": 10, "cache_read": 0, "cache_write": 0, "reasoning": 0, "total": 110,
@@ -65,7 +66,7 @@ def test_a_log_without_tokens_says_null(folder: Path, capsys: Any) -> None:
 def test_a_folder_ends_with_the_total(folder: Path, capsys: Any) -> None:
     code, found, _ = run(capsys, str(folder))
     assert code == 0
-    assert [one.get("id") for one in found] == ["20261127-220000", "20261127-230000", None]
+    assert [one.get("id") for one in found] == ["20261127-230000", "20261127-220000", None]
     total = found[-1]["total"]
     assert (total["sessions"], total["messages"], total["calls"]) == (2, 8, 3)
     assert total["tokens"]["total"] == 110
@@ -93,7 +94,8 @@ def test_the_text_fits_and_holds_no_control_character(folder: Path, capsys: Any)
     for ref in (str(folder), "20261127-235000"):
         assert main(["stats", ref, "--in", str(folder)]) == 0
         lines = capsys.readouterr().out.splitlines()
-        assert all(line.isprintable() and len(line) <= 120 for line in lines)
+        assert all(line.isprintable() for line in lines)
+    assert max(map(len, lines)) <= 120
 
 
 def test_a_locale_without_blocks_gets_ascii(folder: Path) -> None:
@@ -110,3 +112,30 @@ def test_counting_starts_without_the_screen() -> None:
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT,
                           check=True)  # fmt: skip
     assert done.stdout.strip() == "False"
+
+
+def test_many_are_told_newest_first_with_agent_whole_id_and_title(
+    folder: Path, capsys: Any
+) -> None:
+    build.log(folder / build.CODEX_FILE, build.codex_healthy())
+    assert main(["stats", str(folder)]) == 0
+    rows = capsys.readouterr().out.partition("\n\n")[0].splitlines()
+    assert [row.split()[:2] for row in rows] == [
+        ["zot", "20261127-230000"], ["zot", "20261127-220000"], ["codex", build.CODEX_ID],
+    ]  # fmt: skip
+    assert [row.endswith("  Second") for row in rows] == [True, False, False]
+
+
+def test_a_database_counts_as_all_its_sessions_wherever_it_is_met(
+    folder: Path, capsys: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place = folder / "opencode" / "opencode.db"
+    place.parent.mkdir()
+    opencode_logs.database(place, opencode_logs.healthy())
+    opencode_logs.database(place, [], opencode_logs.info(opencode_logs.SESSION[:-1] + "2"))
+    monkeypatch.setenv("HOME", str(folder / "nowhere"))
+    monkeypatch.setenv("XDG_DATA_HOME", str(folder))
+    for argv in ([], [str(place)], ["--in", str(place)]):
+        code, found, error = run(capsys, *argv)
+        assert (code, error, len(found)) == (0, "", 3), argv
+        assert found[-1]["total"]["sessions"] == 2

@@ -436,4 +436,4 @@ def test_where_nothing_tells_the_cause_is_not_known() -> None:
     why = Native().work().refused("the gears are made of cheese").why()
     assert why.cause == "not_known"
     nothing = answered(Native().why().facts, Ending(True, None, None), Status.COMPLETE)
-    assert nothing.cause == "finished"
+    assert nothing.cause == "not_known"

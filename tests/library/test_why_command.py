@@ -8,9 +8,12 @@ from typing import Any
 
 import build
 import pytest
-from stories import Claude, Native, Story
+from stories import Claude, Codex, Native, Pi, Story
 
 from sessionlog.cli import main
+from sessionlog.listing import glance
+from sessionlog.why.look import look
+from sessionlog.why.said import summary
 
 
 def asked(capfd: pytest.CaptureFixture[str], path: Path, *more: str) -> tuple[int, str]:
@@ -100,3 +103,34 @@ def test_damage_is_told_with_its_line(tmp_path: Path, capfd: pytest.CaptureFixtu
     path = log(tmp_path, story)
     assert told(capfd, path)["damages"][0]["line"] == 4
     assert "L4" in asked(capfd, path)[1]
+
+
+@pytest.mark.parametrize("story", [Claude, Codex, Native, Pi])
+def test_the_list_and_the_answer_word_a_log_that_was_cut_off_alike(
+    tmp_path: Path, story: type[Story]
+) -> None:
+    name = {"claude": build.CLAUDE_FILE, "codex": build.CODEX_FILE, "pi": build.PI_FILE}
+    for number, cut in enumerate((
+        story().work(), story().work().open("make"), story().open("make").open("make all"),
+        story().work().say("Now I build."),
+    )):  # fmt: skip
+        folder = tmp_path / str(number)
+        path = build.log(folder / name.get(cut.form, "a.jsonl"), cut.lines)
+        row, found = glance(str(path)), look(str(path)).why
+        if found.status != "unfinished":
+            continue
+        assert row.stop == found.ending.text
+        place, _, said = row.stop.removeprefix("in ").partition(":")
+        assert place.casefold() in summary(found).casefold()
+        assert said in summary(found)
+
+
+def test_a_log_in_which_nothing_was_asked_says_so_in_the_list_and_in_the_answer(
+    tmp_path: Path,
+) -> None:
+    shell = [build.claude_user("<bash-input>ls</bash-input>", 1),
+             build.claude_user("<bash-stdout>a</bash-stdout>", 2)]  # fmt: skip
+    path = str(build.log(tmp_path / build.CLAUDE_FILE, shell))
+    found = look(path).why
+    assert (found.cause, glance(path).stop) == ("never_started", "nothing was asked")
+    assert summary(found).startswith("Nothing was asked.")

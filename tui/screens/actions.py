@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from sessionlog.records import Entry, Status
@@ -11,12 +12,14 @@ from sessionlog.text import visible
 from tui import messages
 from tui.commands import DETAIL, LIST, PANES, TIMELINE, Command
 from tui.folds import Filter
+from tui.layout import NARROW
 from tui.rows import Row
 from tui.screens.front import is_in_front
 from tui.widgets.detail_pane import DetailPane
 
 if TYPE_CHECKING:
     from tui.screens.browser import Browser
+    from tui.screens.sheets import Back
 
 _DETAIL: dict[str, Callable[[DetailPane], None]] = {
     "cursor_down": lambda pane: pane.scroll_lines(1),
@@ -30,6 +33,10 @@ _DETAIL: dict[str, Callable[[DetailPane], None]] = {
     "toggle_fold": DetailPane.toggle_fold,
 }
 """What the moving keys mean in the detail."""
+_ONLY_ROWS = {f"only_{what}" for what in ("errors", "user", "calls", "messages", "quiet", "all")}
+_ONLY_SESSIONS = {"only_failed": "fail", "only_open": "open", "only_running": "run",
+                  "only_truncated": "torn"}  # fmt: skip
+"""Commands that show some rows or sessions alone, and the signs of these."""
 _NEEDS_LOG = ("why", "replay", "compare", "stats")
 _NEEDS_ROW = (
     "copy_row", "copy_command", "copy_json", "toggle_raw", "view_shown", "view_raw", "view_knew",
@@ -43,6 +50,7 @@ class Actions:
     def __init__(self, browser: Browser) -> None:
         self._at = browser
         self._filter_was = ""
+        self._selected_was: Entry | None = None
         self._asked = False
         """Was it said that leaving stops what was handed over?"""
 
@@ -60,6 +68,10 @@ class Actions:
     def method(self, id: str) -> Callable[[], object]:
         """What does the command: a method here, else one of the pane, else of the timeline."""
         at = self._at
+        if id in _ONLY_ROWS:
+            return partial(self._rows, id.removeprefix("only_"))
+        if id in _ONLY_SESSIONS:
+            return partial(self._sessions, _ONLY_SESSIONS[id])
         own = getattr(self, id, None) or getattr(at.sheets, id, None)
         if own is None and at.view.focus == DETAIL and id in _DETAIL:
             return lambda: _DETAIL[id](at.detail)
@@ -92,6 +104,8 @@ class Actions:
             return kept_from
         if id in _NEEDS_ROW and at.timeline.row is None:
             return "no row is selected"
+        if id == "zoom" and at.size.width < NARROW:
+            return f"zoom: one pane at a time below {NARROW} columns"
         if id == "toggle_follow" and not at.view.live:
             return "follow: nothing writes to this log now"
         return ""
@@ -134,7 +148,7 @@ class Actions:
             self._to(DETAIL)
 
     def leave(self) -> None:
-        """One step out: a warning, a filter, a zoom, a pane."""
+        """One step back: a warning, a filter, a zoom, what led to this log, a pane."""
         at = self._at
         if at.view.focus == DETAIL:
             self._to(TIMELINE)
@@ -144,6 +158,8 @@ class Actions:
             return
         elif at.view.focus == TIMELINE and self._filters_rows:
             at.timeline.set_filter("all")
+        elif at.view.focus == TIMELINE and at.way.last is not None:
+            at.way.back()
         elif at.view.focus == TIMELINE and at.view.has_list:
             self._to(LIST)
         elif at.view.focus == LIST and (at.sessions.filter.text or at.sessions.filter.state):
@@ -154,8 +170,9 @@ class Actions:
 
     @property
     def _filters_rows(self) -> bool:
-        timeline = self._at.timeline.timeline
-        return timeline is not None and timeline.filter != Filter()
+        timeline, last = self._at.timeline.timeline, self._at.way.last
+        asked = Filter() if last is None else last.filter
+        return timeline is not None and timeline.filter not in (Filter(), asked)
 
     def pane_left(self) -> None:
         """The pane to the left."""
@@ -179,7 +196,7 @@ class Actions:
         self._to(names[at % len(names)] if wraps else names[min(max(at, 0), len(names) - 1)])
 
     def _to(self, name: str) -> None:
-        if name != LIST and not self._at.view.has_log:
+        if name != LIST and self._at.entry is None:
             self._at.status.answer("no session is open")
             return
         self._at.focus_pane(name)
@@ -259,7 +276,8 @@ class Actions:
 
     def filter(self) -> None:
         """Ask for the text that sessions must have."""
-        self._filter_was = self._at.sessions.filter.text
+        sessions = self._at.sessions
+        self._filter_was, self._selected_was = sessions.filter.text, sessions.selected
         self._at.ask("filter", "filter", self._filter_was)
 
     def find(self) -> None:
@@ -293,6 +311,8 @@ class Actions:
         """The prompt was left."""
         if purpose == "filter":
             self._at.sessions.set_filter(text=self._filter_was)
+            if self._selected_was is not None:
+                self._at.sessions.select(self._selected_was.path)
 
     def only_tool(self) -> None:
         """Ask which tool; the row's own is a good guess."""
@@ -300,52 +320,14 @@ class Actions:
         self._at.ask("tool", "only the tool", row.label if row and row.sort == "call" else "")
 
     def _rows(self, what: str) -> None:
+        """Only such rows."""
         self._at.timeline.set_filter(what)
         self._at.tell()
 
-    def only_errors(self) -> None:
-        """Rows that are troubles."""
-        self._rows("errors")
-
-    def only_user(self) -> None:
-        """User turns."""
-        self._rows("user")
-
-    def only_calls(self) -> None:
-        """Calls."""
-        self._rows("calls")
-
-    def only_messages(self) -> None:
-        """Messages."""
-        self._rows("messages")
-
-    def only_quiet(self) -> None:
-        """Quiet rows too."""
-        self._rows("quiet")
-
-    def only_all(self) -> None:
-        """All rows again."""
-        self._rows("all")
-
     def _sessions(self, state: str) -> None:
+        """Only sessions that stand so."""
         self._at.sessions.set_filter(state=state)
         self._at.tell()
-
-    def only_failed(self) -> None:
-        """Failed sessions."""
-        self._sessions("fail")
-
-    def only_open(self) -> None:
-        """Unfinished sessions."""
-        self._sessions("open")
-
-    def only_running(self) -> None:
-        """Running sessions."""
-        self._sessions("run")
-
-    def only_truncated(self) -> None:
-        """Truncated sessions."""
-        self._sessions("torn")
 
     def only_every(self) -> None:
         """All sessions again."""
@@ -360,17 +342,22 @@ class Actions:
         if entry is not None:
             self.fork_at(entry, row=row)
 
-    def fork_at(self, entry: Entry, at: int = 0, row: Row | None = None) -> None:
+    def fork_at(
+        self, entry: Entry, at: int = 0, row: Row | None = None, back: Back | None = None
+    ) -> None:
         """Preview a fork after message `at`, else at a row, else at the end."""
         from tui.screens.fork import ForkDialog
 
         dialog = ForkDialog(entry, row, self._at.now, at)
 
         def left(path: str | None) -> None:
-            if dialog.hands_over_at:
-                self._at.sheets.hand_over(entry, dialog.hands_over_at)
-            else:
+            cut = dialog.hands_over_at
+            if cut:
+                self._at.sheets.hand_over(entry, cut, lambda: self.fork_at(entry, cut, row, back))
+            elif path or back is None:
                 self._at.made(path)
+            else:
+                back()
 
         self._at.app.push_screen(dialog, left)
 

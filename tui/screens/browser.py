@@ -23,6 +23,7 @@ from sessionlog.window import Log
 from tui import commands, messages, workers
 from tui.bells import Bells
 from tui.entries import home
+from tui.failures import Failures
 from tui.keys import Keys
 from tui.layout import NARROW, PaneLayout, View
 from tui.lines import Piece
@@ -34,6 +35,7 @@ from tui.screens.frame import Frame
 from tui.screens.front import handed_on
 from tui.screens.open_session import OpenSession
 from tui.screens.sheets import Sheets
+from tui.way import Way
 from tui.widgets import timeline_told as told
 from tui.widgets.key_line import KeyLine
 from tui.widgets.map_line import MapLine
@@ -76,8 +78,10 @@ class Browser(Frame[None]):
             "timeline" if lone else "list", has_list=not lone, has_log=bool(self._known)
         )
         self.session = OpenSession(self)
+        self.way = Way()
         self.sheets = Sheets(self)
         self.bells = Bells()
+        self.failures = Failures(self)
         self.panes = PaneLayout(self.view)
         self.bar = self.new_bar()
         self.sessions = SessionList(id="list", clock=clock, order=order)
@@ -101,7 +105,7 @@ class Browser(Frame[None]):
     @property
     def entries(self) -> list[Entry]:
         """The sessions that are known, newest first."""
-        return ordered(self._known.values())
+        return ordered(map(self.failures.of, self._known.values()))
 
     @property
     def layout(self) -> Layout:
@@ -121,7 +125,7 @@ class Browser(Frame[None]):
 
     def on_mount(self) -> None:
         """Show what is known; the first paint has it."""
-        self._list()
+        self.relist()
         self.open(self.sessions.selected)
         self.focus_pane(self.view.focus)
         self.set_timer(_BEGIN, self._start)
@@ -145,7 +149,7 @@ class Browser(Frame[None]):
         self._known.update((entry.path, entry) for entry in message.entries)
         done = message.done == message.total
         self.sessions.progress = "" if done else f"{message.done:,} of {message.total:,} read"
-        self._list()
+        self.relist()
 
     @on(messages.Changed)
     def _changed(self, message: messages.Changed) -> None:
@@ -153,7 +157,7 @@ class Browser(Frame[None]):
             self._known.pop(path, None)
         self._known.update((entry.path, entry) for entry in message.entries)
         self._ring(message.entries)
-        self._list()
+        self.relist()
 
     def _ring(self, entries: Iterable[Entry]) -> None:
         for ring in self.bells.see(entries, self.clock()):
@@ -200,7 +204,7 @@ class Browser(Frame[None]):
         self._known[entry.path] = entry
         self.view = replace(self.view, has_list=True)
         self.sessions.set_filter(state="", text="")
-        self._list()
+        self.relist()
         self.sessions.select(entry.path)
         self.open(entry)
         self.renewed(entry.path)
@@ -214,20 +218,21 @@ class Browser(Frame[None]):
 
     # -- what is open --------------------------------------------------------------------------
 
-    def _list(self) -> None:
+    def relist(self) -> None:
         """Give the list and the bar the sessions as they are known now."""
         entries = self.entries
-        self.sessions.looked = None
-        if not entries and not self._catalogue.rest:
-            self.sessions.looked = looked_in(self._catalogue.places)
+        nothing = not entries and not self._catalogue.rest
+        self.sessions.looked = looked_in(self._catalogue.places) if nothing else None
         self.sessions.update(entries)
         if not self._listed:
             self.sessions.choose()
             self._listed = not self._catalogue.rest
+        self.header.set_crumb(self.sheets.subagents.crumb)
         self.bar.update(entries)
         in_front = getattr(self.app.screen, "bar", None)
         if isinstance(in_front, TopBar) and in_front is not self.bar:
             in_front.update(entries)
+        self.failures.ask(entries if self._listed else ())
         self.tell()
 
     @on(SessionList.Moved)
@@ -266,9 +271,12 @@ class Browser(Frame[None]):
         return self.session.log
 
     def open(self, entry: Entry | None) -> None:
-        """Show a session's log at its end."""
-        if entry is None or (self.entry and entry.path == self.entry.path):
+        """Show a session's log at its end; None: show none."""
+        if entry is None:
+            return self.session.close()
+        if self.entry and entry.path == self.entry.path:
             return
+        self.sheets.opened(entry.path)
         self.session.open(entry)
         self.view = replace(self.view, has_log=True)
         self._stands(entry)
@@ -282,7 +290,7 @@ class Browser(Frame[None]):
     def renewed(self, path: str) -> None:
         """The open session grew, or stands otherwise than before."""
         if self.entry is not None and self.entry.path == path:
-            entry = self._known.get(path, self.entry)
+            entry = self.failures.of(self._known.get(path, self.entry))
             self.session.renew(entry)
             self._stands(entry)
 
@@ -400,12 +408,13 @@ class Browser(Frame[None]):
     def made(self, path: str | None) -> None:
         """A dialog has written a new log."""
         if path:
-            self.post_message(messages.Made(path, f"made {path}; the parent is untouched"))
+            self.post_message(messages.Made(path, f"made {home(path)}; the parent is untouched"))
 
     # -- keys ----------------------------------------------------------------------------------
 
     def on_key(self, event: events.Key) -> None:
         """Find what the keys pressed so far mean here, and do it."""
+        self.failures.wait()
         if handed_on(self, event):
             return
         if self.view.asks and self.prompt is not None:

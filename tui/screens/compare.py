@@ -82,6 +82,8 @@ class CompareSheet(Sheet[Place]):
         """`other` (the parent of a fork, say) stands left; None: it is chosen among `entries`."""
         super().__init__(bar)
         self._entry, self._other = entry, other
+        self._chooses = other is None
+        """Is the other one being chosen?"""
         self._rows: BesideRows | None = None
         self.view = CompareView(id="compare", clock=times)
         title = entry.title.strip().partition("\n")[0] or entry.id
@@ -101,11 +103,11 @@ class CompareSheet(Sheet[Place]):
     @property
     def main(self) -> Widget:
         """The part that keys go to."""
-        return self.choices if self._other is None else self.view
+        return self.choices if self._chooses else self.view
 
     def regions(self, body: Region) -> dict[str, Region]:
         """The rows, and under them, where there is room, those under the cursor at length."""
-        if self._other is None:
+        if self._chooses:
             return {"choices": body}
         if body.height < _DETAILED or self._rows is None:
             return {"compare": body}
@@ -131,7 +133,7 @@ class CompareSheet(Sheet[Place]):
 
     def refused(self, id: str) -> str:
         """Why a command cannot act now; "" when it can."""
-        if self._other is None:
+        if self._chooses:
             if id == "open" and self.choices.chosen is None:
                 return "no session to compare with"
             if id in ("next_difference", "prev_difference", "other_side", "toggle_fold", "copy"):
@@ -144,10 +146,16 @@ class CompareSheet(Sheet[Place]):
 
     def _begin(self) -> None:
         self._close()
+        self._chooses = self._other is None
         if self._other is not None:
             pair = (self._other, self._entry)
             self.view.begin(pair)
             self.work("comparing", lambda post, stopped: _meet(pair, post, stopped))
+        self._turn(self._chooses)
+
+    def _turn(self, chooses: bool) -> None:
+        """Show the list to choose from, or the comparison."""
+        self._chooses = chooses
         self.place()
         self.set_focus(self.main)
         self._tell()
@@ -187,7 +195,7 @@ class CompareSheet(Sheet[Place]):
             self.place()
 
     def _tell(self) -> None:
-        if self._other is None:
+        if self._chooses:
             self.status.tell(self.choices.place, [])
         else:
             side = ("left", "right")[self.view.shown_side]
@@ -198,12 +206,12 @@ class CompareSheet(Sheet[Place]):
 
     def open(self) -> None:
         """Go to the row in its log; in the list: compare with that session."""
-        if self._other is None:
+        if self._chooses:
             self._other = self.choices.chosen
             self._begin()
             return
         rows, n, side = self._rows, self.view.number, self.view.shown_side
-        if rows is not None and n:
+        if rows is not None and self._other is not None and n:
             at = rows.logs[side].side.place(n)
             self.dismiss(Place((self._other, self._entry)[side], at.offset, at.part))
 
@@ -215,13 +223,18 @@ class CompareSheet(Sheet[Place]):
 
     def choose(self) -> None:
         """Another session to compare with."""
-        self._other = None
-        self.workers.cancel_group(self, "work")
-        self._begin()
+        self._turn(True)
+
+    def leave(self) -> None:
+        """From the choice back to what is compared; else out."""
+        if self._chooses and self._other is not None:
+            self._turn(False)
+        else:
+            self.dismiss(None)
 
     def filter(self) -> None:
         """Ask for the text of the session to compare with."""
-        if self._other is not None:
+        if not self._chooses:
             self.choose()
         self.ask("session", "compare with")
 

@@ -38,14 +38,18 @@ class Box(LineWidget):
         inner = body[self.top : self.top + room]
         part = f"{self.top + 1} to {self.top + len(inner)} of {len(body)}"
         inner += [Line([])] * (room - len(inner))
-        keys = self._keys(part if len(body) > room else "")
+        keys = self._keys(part if len(body) > room else "", width - 4)
         return framed(self._dialog.heading, [*inner, Line([]), keys], width)
 
-    def _keys(self, part: str) -> Line:
+    def _keys(self, part: str, width: int) -> Line:
+        """All of them, close together where they would not fit."""
+        hints, right = self._dialog.hints(), [(part, "fg-3")] if part else []
+        room = width - columns_of(part)
+        wide = sum(columns_of(f"{key} {title}   ") for key, title in hints) <= room
         pieces: list[Piece] = []
-        for key, title in self._dialog.hints():
-            pieces += [(key, "fg-1 bold"), (f" {title}   ", "fg-2")]
-        return Line(pieces, [(part, "fg-3")] if part else [])
+        for key, title in hints:
+            pieces += [(key, "fg-1 bold"), (f" {title}{'   ' if wide else '  '}", "fg-2")]
+        return Line(pieces, right)
 
 
 class _Middle(Layout):

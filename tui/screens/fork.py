@@ -195,11 +195,11 @@ class ForkDialog(Dialog):
         leave = ("esc", "leave")
         if self._plan is None or self._busy:
             return [leave]
-        found = [("j k", "move the cut"), ("u", "to a turn"), leave]
+        found = [("j k", "move"), ("u", "turn"), leave]
         if self._problem:
             return found
         first = ("!", "accept damage") if self._waits else ("enter", "fork")
-        return [first, ("r", "fork and hand over"), *found]
+        return [first, ("r", "hand over"), *found]
 
     @property
     def _waits(self) -> bool:

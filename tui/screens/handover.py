@@ -36,7 +36,7 @@ from tui.handover import Answer, Chosen, Go, Known, Look, Planned, Wrote
 from tui.handover_diff import wrapped
 from tui.handover_waits import Standing
 from tui.layout import NARROW, WIDE
-from tui.lines import Line
+from tui.lines import Line, Piece
 from tui.row_lines import Clock
 from tui.screens.sheet import Sheet, side_by_side
 from tui.widgets.handover_title import HandoverTitle
@@ -273,7 +273,8 @@ class HandoverSheet(Sheet[Answer]):
         words = f"enter waits: {stands.waits}"
         if not stands.waits and resume is not None:
             words = f"enter hands over to {visible(resume.agent.name)}"
-        self.status.tell(stands.busy or words, [("  0 written, 0 started", "fg-3")])
+        bare: list[Piece] = [("  secrets bare, b masks", "open")] if self._bare else []
+        self.status.tell(stands.busy or words, [*bare, ("  0 written, 0 started", "fg-3")])
         self.keys.leave_out({"go"} if stands.asks else {"accept"})
 
     # -- commands ------------------------------------------------------------------------------

@@ -1,10 +1,10 @@
-"""Keys and signs on one page, made from the table of commands."""
+"""Signs and keys on a page that scrolls, made from the table of commands."""
 
 from __future__ import annotations
 
 from sessionlog.text import pad
 from tui import commands
-from tui.entries import legend
+from tui.entries import legend, marks
 from tui.lines import Line
 from tui.screens.dialog import Dialog
 
@@ -15,16 +15,16 @@ class Help(Dialog):
     @property
     def heading(self) -> str:
         """What it is."""
-        return "Keys and signs"
+        return "Signs and keys"
 
     def body(self, width: int) -> list[Line]:
-        """Groups of keys, then the signs."""
-        lines: list[Line] = []
+        """The signs, then groups of keys."""
+        lines = [Line([("Signs", "accent bold")]), *legend("  "), *marks("  "), Line([])]
         for group, found in commands.groups().items():
             lines.append(Line([(group, "accent bold")]))
             lines += [_row(command) for command in found]
             lines.append(Line([]))
-        return [*lines, Line([("Signs", "accent bold")]), *legend("  ")]
+        return lines
 
     def hints(self) -> list[tuple[str, str]]:
         """Its own."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from itertools import islice
 from typing import TYPE_CHECKING
 
 from textual.timer import Timer
@@ -12,15 +11,13 @@ from textual.timer import Timer
 from sessionlog.errors import SessionLogError
 from sessionlog.records import Entry, Kind, Record, Status
 from sessionlog.window import Log
-from tui.opening import beside_of, is_alive, open_log, writer_of
+from tui.opening import beside_of, is_alive, last_records, open_log, writer_of
 
 if TYPE_CHECKING:
     from tui.knew import Knew, Knowledge
     from tui.rows import Row
     from tui.screens.browser import Browser
 
-HEADER_RECORDS = 400
-"""How many of the last records the head of a session goes by."""
 _SOON = 0.1
 """Seconds after growth until the head is made anew: the new rows come first, at once."""
 _GROWING = 2.0
@@ -48,14 +45,8 @@ class OpenSession:
     def open(self, entry: Entry) -> None:
         """Show a session's log at its end; one that cannot be read says why."""
         at = self._at
-        at.timeline.close()
-        self._forget_known()
-        if self.log is not None:
-            self.log.close()
-        self.entry, self.log = entry, None
-        self._writer, self._is_gone, self._grew = "", False, float("-inf")
-        at.detail.show(None, None)
-        at.detail.mark(None)
+        self.close()
+        self.entry, at.timeline.none = entry, ""
         try:
             self.log = open_log(entry)
         except SessionLogError as error:
@@ -66,11 +57,30 @@ class OpenSession:
         at.map.open(at.timeline.timeline)
         self.renew(entry)
 
+    def close(self) -> None:
+        """Show none."""
+        at = self._at
+        at.timeline.none = "no session is open: the list has none to show"
+        at.timeline.close()
+        self._forget_known()
+        if self.log is not None:
+            self.log.close()
+        self.entry = self.log = None
+        self._writer, self._is_gone, self._grew = "", False, float("-inf")
+        at.detail.show(None, None)
+        at.detail.mark(None)
+        at.map.open(None)
+        at.header.show(None)
+
     def renew(self, entry: Entry) -> None:
         """It stands otherwise than before, or grew: judge the rows and make its head anew."""
         at, was = self._at, self.entry
         self.entry = entry
-        if was and was.status is Status.RUNNING and entry.status is not Status.RUNNING:
+        if was is not None and was.path == entry.path and was.status is not entry.status:
+            at.status.answer("")  # it may be about how it stood
+        beside = beside_of(entry)
+        was_alive = was is not None and was.status is Status.RUNNING
+        if beside is not None or (was_alive and entry.status is not Status.RUNNING):
             self._writer = "gone"
         elif entry.status is Status.RUNNING and not (self._writer and self._writer != "gone"):
             self._writer = writer_of(entry)
@@ -78,8 +88,10 @@ class OpenSession:
             at.timeline.judge(self._alive)
         records = self.last_records()
         at.map.renew()
-        before, beside = self._before(records), beside_of(entry)
-        at.header.show(entry, records, before=before, writer=self._writer, beside=beside)
+        before, timeline = self._before(records), at.timeline.timeline
+        at.header.show(entry, records, before=before, writer=self._writer, beside=beside,
+                       began=timeline.started() if timeline else "")  # fmt: skip
+        at.header.set_crumb(at.sheets.subagents.crumb)
 
     @property
     def _alive(self) -> bool | None:
@@ -92,9 +104,7 @@ class OpenSession:
 
     def last_records(self) -> list[Record]:
         """The records that the head goes by, in the log's order."""
-        if self.log is None:
-            return []
-        return list(islice(self.log.newest_first(), HEADER_RECORDS))[::-1]
+        return [] if self.log is None else last_records(self.log)
 
     def _before(self, records: Sequence[Record]) -> int | None:
         """Messages ahead of the records, where they are counted."""

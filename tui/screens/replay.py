@@ -295,6 +295,9 @@ class Replay(Sheet[Left]):
         act()
         self._moved()
         self._play(self.transport.playing)
+        if command.id == "idle":
+            idle = self.transport.pace.idle
+            self.status.answer(f"silences: {idle:g} s at most" if idle else "silences: all of them")
 
     def leave(self) -> None:
         """Back, at the row that was played last."""
@@ -307,6 +310,7 @@ class Replay(Sheet[Left]):
 
     def why(self) -> None:
         """Leave for why the run stopped."""
+        self._play(False)
         self.dismiss(Left(self._offset, asks="why"))
 
     def fork(self) -> None:

@@ -49,7 +49,7 @@ _QUERY_KEYS = (
 )  # fmt: skip
 
 
-class SearchSheet(Sheet[Place | None]):
+class SearchSheet(Sheet[Place]):
     """Answers where the chosen hit stands; None when it was left."""
 
     where = commands.SEARCH
@@ -151,7 +151,14 @@ class SearchSheet(Sheet[Place | None]):
             self._search()
         else:
             self._number()
-        self._told()
+        self._tell()
+        self._look()
+
+    def resumed(self) -> None:
+        """What was looked for since stands here, too."""
+        self.query_line.show(self._state.text)
+        self.hits.show(self._state.view)
+        self._tell()
         self._look()
 
     def on_unmount(self) -> None:
@@ -204,7 +211,7 @@ class SearchSheet(Sheet[Place | None]):
             self._run()
         else:
             state.standing = Standing()
-        self._told()
+        self._tell()
 
     @property
     def _moment(self) -> datetime:
@@ -241,7 +248,7 @@ class SearchSheet(Sheet[Place | None]):
             entry = state.view.hits.entry(path)
             if entry is not None and entry.status is not None:  # else it is no session log
                 state.problem = visible(note)
-        self._told()
+        self._tell()
 
     @on(Ended)
     def _ended(self, message: Ended) -> None:
@@ -251,7 +258,7 @@ class SearchSheet(Sheet[Place | None]):
         progress = state.standing.progress
         is_done = progress is None or progress.logs_read == progress.logs
         state.standing = Standing("done" if is_done else "stopped", progress)
-        self._told()
+        self._tell()
         if state.view.hit is None:
             self.set_focus(self.query_line)
         self._number()
@@ -286,9 +293,9 @@ class SearchSheet(Sheet[Place | None]):
         """The search ended before all was read."""
         if self._is_running:
             self._state.standing = Standing("stopped", self._state.standing.progress)
-        self._told()
+        self._tell()
 
-    def _told(self) -> None:
+    def _tell(self) -> None:
         """Show how the search stands."""
         state, pane = self._state, self.hits
         narrow = narrowing(self._agents, state.view.hits.tools)
@@ -327,7 +334,7 @@ class SearchSheet(Sheet[Place | None]):
 
     def on_resize(self) -> None:
         """More room may show the detail, and more words."""
-        self._told()
+        self._tell()
         self._look()
 
     # -- commands ------------------------------------------------------------------------------

@@ -25,6 +25,7 @@ from tui.screens.front import is_in_front
 from tui.widgets.key_line import KeyLine
 from tui.widgets.prompt import Prompt
 from tui.widgets.status_line import StatusLine
+from tui.widgets.timeline_told import Told
 from tui.widgets.top_bar import TopBar
 
 
@@ -86,8 +87,11 @@ class Sheet(Frame[Answer]):
     def undone(self, purpose: str) -> None:
         """The prompt was left."""
 
+    def resumed(self) -> None:
+        """It was come back to, and is as it was left."""
+
     def leave(self) -> None:
-        """One step out."""
+        """One step back."""
         self.dismiss(None)
 
     # -- the parts -----------------------------------------------------------------------------
@@ -134,14 +138,23 @@ class Sheet(Frame[Answer]):
         self.bar.refresh(layout=True)  # a child's: the screen forgets where all of them are
 
     def dismiss(self, result: Answer | None = None) -> AwaitComplete:
-        """Leave, if that is not under way already."""
-        return super().dismiss(result) if is_in_front(self) else AwaitComplete()
+        """Leave, if that is not under way already. One with an answer stays as it is, for the way
+        back to it; whoever opened it ends it."""
+        if not is_in_front(self):
+            return AwaitComplete()
+        if result is not None:
+            self.app.install_screen(self, f"left-{id(self)}")
+        return super().dismiss(result)
 
     # -- workers -------------------------------------------------------------------------------
 
     @on(messages.Failed)
     def _failed(self, message: messages.Failed) -> None:
         self.status.warn(f"{message.what} ended: {message.error}")
+
+    @on(Told)
+    def _told(self, message: Told) -> None:
+        self.status.answer(message.text)
 
     # -- keys ----------------------------------------------------------------------------------
 

@@ -2,27 +2,36 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 from sessionlog.errors import SessionLogError
 from sessionlog.records import Entry
 from tui import commands
+from tui.folds import Filter
 from tui.opening import is_alive, open_log
+from tui.screens.frame import Answer
 from tui.subagents import Subagents
-from tui.tools import label_of
+from tui.way import Step
 from tui.words import seconds_of
 
 if TYPE_CHECKING:
     from sessionlog.pace import Pace
     from tui.handover import Answer as HandoverAnswer
+    from tui.rows import Row
     from tui.screens.browser import Browser
     from tui.screens.compare import Place as ComparePlace
     from tui.screens.replay import Left
+    from tui.screens.sheet import Sheet
     from tui.screens.why import Asked
     from tui.searching import Place, SearchState
 
-BACK = 600.0
+LATE = 600.0
 """Seconds before the end from which the last minutes are replayed."""
+_KEPT = 8
+"""Screens that are kept as they were left."""
+Back = Callable[[], None]
+"""Goes to the screen that led to another one, when that is left."""
 
 
 class Sheets:
@@ -31,12 +40,76 @@ class Sheets:
     def __init__(self, browser: Browser) -> None:
         self._at = browser
         self._search: SearchState | None = None
+        self._kept: list[Sheet[Any]] = []
         self.subagents = Subagents(browser)
 
     @property
     def _target(self) -> Entry | None:
         at = self._at
         return at.sessions.selected if at.view.focus == commands.LIST else at.entry
+
+    def _open(
+        self, sheet: Sheet[Answer], after: Callable[[Answer, Back], None], back: Back | None = None
+    ) -> None:
+        """Show a screen. When it answers `after` acts, and may come back to it as it was left;
+        when it is left `back` goes to what led to it."""
+        app = self._at.app
+
+        def left(answer: Answer | None) -> None:
+            if answer is None:
+                if back is not None:
+                    back()
+                return
+            self._kept.append(sheet)
+            self._forget(len(self._kept) - _KEPT)
+            after(answer, again)
+
+        def again() -> None:
+            if sheet in self._kept:
+                self._kept.remove(sheet)
+                app.uninstall_screen(sheet)
+                sheet.bar.update(self._at.entries)
+                app.push_screen(sheet, left)
+                sheet.resumed()
+            elif back is not None:
+                back()
+
+        app.push_screen(sheet, left)
+
+    def _forget(self, count: int) -> None:
+        """The first of the kept screens end."""
+        for sheet in self._kept[: max(count, 0)]:
+            self._at.app.uninstall_screen(sheet)
+            sheet.remove()
+        del self._kept[: max(count, 0)]
+
+    def opened(self, path: str) -> None:
+        """A log is opened: screens that did not lead to it end."""
+        self._at.way.opened(path)
+        if self._at.way.last is None:
+            self._forget(len(self._kept))
+
+    def _lead(self, entry: Entry, back: Back, filter: Filter = Filter()) -> None:  # noqa: B008
+        """Have the session open, the timeline with the focus; leaving it goes back, over panes that
+        are as they were."""
+        at = self._at
+        was, row, focus = at.entry, at.timeline.row, at.view.focus
+
+        def returns() -> None:
+            at.focus_pane(focus)
+            back()
+            if was is not None and was.path != entry.path:
+                self.go_to(was, row)
+
+        at.way.came(Step(entry.path, returns, filter=filter))
+        self._show(entry)
+
+    def go_to(self, entry: Entry, row: Row | None) -> None:
+        """Have the session open, at a row of it."""
+        self._at.sessions.select(entry.path)
+        self._at.open(entry)
+        if row is not None:
+            self._at.timeline.go(*row.place)
 
     def _show(self, entry: Entry) -> None:
         """Have the session open, the timeline with the focus."""
@@ -47,7 +120,7 @@ class Sheets:
 
     # -- why -----------------------------------------------------------------------------------
 
-    def why(self) -> None:
+    def why(self, back: Back | None = None) -> None:
         """Why the run stopped."""
         from tui.screens.why import WhySheet
 
@@ -57,26 +130,25 @@ class Sheets:
         tell = at.clock_of(at.timeline.clock_name)
         refused = {id: at.actions.refused(id) for id in ("fork", "hand_over")}
         sheet = WhySheet(at.new_bar(), entry, now=lambda: at.now, clock=tell, refused=refused)
-        at.app.push_screen(sheet, lambda asked: self._after_why(entry, asked))
+        self._open(sheet, lambda asked, again: self._after_why(entry, asked, again), back)
 
-    def _after_why(self, entry: Entry, asked: Asked | None) -> None:
-        if asked is None:
-            return
-        self._show(entry)
+    def _after_why(self, entry: Entry, asked: Asked, again: Back) -> None:
         if asked.what == "row":
+            self._lead(entry, again)
             self._at.timeline.go(asked.offset)
         elif asked.what == "fork":
-            self._at.actions.fork_at(entry, asked.at)
+            self._at.actions.fork_at(entry, asked.at, back=again)
         elif asked.what == "hand over":
-            self.hand_over(entry)
+            self.hand_over(entry, back=again)
         elif asked.what == "replay":
-            self._replay(entry, self._minutes_ago())
+            self._at.open(entry)
+            self._replay(entry, self._minutes_ago(), back=again)
 
     def _minutes_ago(self) -> int | None:
         """The byte of the log at which its last minutes begin."""
         timeline = self._at.timeline.timeline
         end = seconds_of(timeline.ended()) if timeline else None
-        pos = timeline.at_time(end - BACK) if timeline and end is not None else None
+        pos = timeline.at_time(end - LATE) if timeline and end is not None else None
         return timeline.row(pos).place[0] if timeline and pos is not None else None
 
     # -- replay --------------------------------------------------------------------------------
@@ -96,7 +168,9 @@ class Sheets:
         if self._at.entry is not None:
             self._replay(self._at.entry, None, pace)
 
-    def _replay(self, entry: Entry, offset: int | None, pace: Pace | None = None) -> None:
+    def _replay(
+        self, entry: Entry, offset: int | None, pace: Pace | None = None, back: Back | None = None
+    ) -> None:
         from tui.screens.replay import Replay
 
         at = self._at
@@ -116,25 +190,26 @@ class Sheets:
             at.new_bar(), entry, log, marks, offset=offset, alive=is_alive(entry), pace=pace,
             clock=at.timeline.clock, now=at.clock,
         )  # fmt: skip
-        at.app.push_screen(sheet, lambda left: self._after_replay(entry, left))
+        self._open(sheet, lambda left, again: self._after_replay(entry, left, again, back))
 
-    def _after_replay(self, entry: Entry, left: Left | None) -> None:
-        if left is None:
-            return
+    def _after_replay(self, entry: Entry, left: Left, again: Back, back: Back | None) -> None:
         if left.made:
             self._at.made(left.made)
-            return
-        self._show(entry)
-        if left.offset is not None:
-            self._at.timeline.go(left.offset)
-        if left.asks == "why":
-            self.why()
-        if left.hands_over_at:
-            self.hand_over(entry, left.hands_over_at)
+        elif left.asks == "why":
+            self._at.open(entry)
+            self.why(again)
+        elif left.hands_over_at:
+            self.hand_over(entry, left.hands_over_at, again)
+        elif back is not None:
+            back()
+        else:
+            self._show(entry)
+            if left.offset is not None:
+                self._at.timeline.go(left.offset)
 
     # -- hand over -----------------------------------------------------------------------------
 
-    def hand_over(self, entry: Entry | None = None, at: int = 0) -> None:
+    def hand_over(self, entry: Entry | None = None, at: int = 0, back: Back | None = None) -> None:
         """Preview what an agent would go on with: all of the session, or a fork after message
         `at`."""
         from tui.screens.handover import HandoverSheet
@@ -143,13 +218,13 @@ class Sheets:
         if entry is not None:
             sheet = HandoverSheet(browser.new_bar(), entry, at=at, now=lambda: browser.now,
                                   clock=browser.timeline.clock)  # fmt: skip
-            browser.app.push_screen(sheet, lambda answer: self._handed(entry, answer))
+            self._open(sheet, lambda answer, again: self._handed(entry, answer, again), back)
 
-    def _handed(self, entry: Entry, answer: HandoverAnswer | None) -> None:
+    def _handed(self, entry: Entry, answer: HandoverAnswer, again: Back) -> None:
         from tui.handover import Go, Look, Wrote
 
         if isinstance(answer, Look):
-            self._show(entry)
+            self._lead(entry, again)
             self._at.timeline.go(answer.offset)
         elif isinstance(answer, Wrote):
             self._at.made(answer.path)
@@ -185,12 +260,10 @@ class Sheets:
         word = at.timeline.needle.text if at.timeline.needle else ""
         entries = [entry for entry in at.entries if entry.status is not None]
         sheet = SearchSheet(at.new_bar(), entries, self._search, clock=at.clock, word=word)
-        at.app.push_screen(sheet, self._after_search)
+        self._open(sheet, self._after_search)
 
-    def _after_search(self, place: Place | None) -> None:
-        if place is None:
-            return
-        self._show(place.entry)
+    def _after_search(self, place: Place, again: Back) -> None:
+        self._lead(place.entry, again)
         timeline = self._at.timeline
         timeline.go(place.offset, place.part)
         if place.text:
@@ -208,12 +281,11 @@ class Sheets:
             parent = at.sessions.forest.parent(entry)
             sheet = CompareSheet(at.new_bar(), entry, parent, at.entries, clock=at.clock,
                                  times=at.timeline.clock)  # fmt: skip
-            at.app.push_screen(sheet, self._after_compare)
+            self._open(sheet, self._after_compare)
 
-    def _after_compare(self, place: ComparePlace | None) -> None:
-        if place is not None:
-            self._show(place.entry)
-            self._at.timeline.go(place.offset, place.part)
+    def _after_compare(self, place: ComparePlace, again: Back) -> None:
+        self._lead(place.entry, again)
+        self._at.timeline.go(place.offset, place.part)
 
     # -- stats ---------------------------------------------------------------------------------
 
@@ -224,10 +296,13 @@ class Sheets:
         at, entry = self._at, self._target
         if entry is not None:
             sheet = StatsSheet(at.new_bar(), entry, at.entries)
-            at.app.push_screen(sheet, lambda answer: self._after_stats(entry, answer))
+            self._open(sheet, lambda answer, again: self._after_stats(entry, answer[1], again))
 
-    def _after_stats(self, entry: Entry, answer: object) -> None:
-        if isinstance(answer, tuple):
-            self._show(entry)
-            self._at.timeline.set_filter("tool", label_of(answer[1]))
-            self._at.tell()
+    def _after_stats(self, entry: Entry, tool: str, again: Back) -> None:
+        def back() -> None:
+            self._at.timeline.set_filter("all")
+            again()
+
+        self._lead(entry, back, Filter("tool", tool))
+        self._at.timeline.set_filter("tool", tool)
+        self._at.tell()

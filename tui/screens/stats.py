@@ -116,7 +116,8 @@ class StatsSheet(Sheet[tuple[str, str]]):
 
     def _about(self) -> str:
         if self._all or self._entry is None:
-            return f"{len(self._entries):,} sessions"
+            known, all = self._found.get(True), f"{len(self._entries):,} sessions"
+            return f"{known.sessions:,} of {all} so far" if known and self._missing else all
         return one_line(self._entry.title) or one_line(self._entry.id)
 
     @on(Counting)
@@ -156,6 +157,13 @@ class StatsSheet(Sheet[tuple[str, str]]):
         self.keys.refresh()
 
     # -- commands ------------------------------------------------------------------------------
+
+    def leave(self) -> None:
+        """From the sum back to the one; else out."""
+        if self._all and self._entry is not None:
+            self.sum_all()
+        else:
+            self.dismiss(None)
 
     def open(self) -> None:
         """The calls of the tool under the cursor, on the timeline."""

@@ -15,7 +15,8 @@ from textual.widget import Widget
 from sessionlog.errors import SessionLogError
 from sessionlog.records import Entry, Status
 from sessionlog.secrets import mask
-from sessionlog.text import one_line, visible
+from sessionlog.text import clip, one_line, visible
+from sessionlog.text import width as columns_of
 from sessionlog.why.look import Looked, look
 from sessionlog.why.said import Clock
 from tui import commands, messages, workers
@@ -57,8 +58,10 @@ class _Title(LineWidget):
         self._title = one_line(entry.title or entry.task) or visible(entry.id)
 
     def lines(self, width: int, height: int) -> list[Line]:
-        return [Line([("▌", "accent"), ("Why did it stop", "fg-1 bold")],
-                     [(f"  {self._title} ", "fg-2")], "surface")]  # fmt: skip
+        question = "Why did it stop"
+        title = clip(self._title, max(width - columns_of(question) - 4, 1))
+        return [Line([("▌", "accent"), (question, "fg-1 bold")], [(f"  {title} ", "fg-2")],
+                     "surface")]  # fmt: skip
 
 
 class _Cancelled(Exception):
@@ -163,7 +166,16 @@ class WhySheet(Sheet[Asked]):
         self.keys.refresh()
         if message.looked.why.status is Status.RUNNING:
             soon = message.looked.size <= _SMALL
-            self.set_timer(_AGAIN if soon else _SELDOM, self._look)
+            self.set_timer(_AGAIN if soon else _SELDOM, self._look_again)
+
+    def _look_again(self) -> None:
+        if self in self.app.screen_stack:
+            self._look()
+
+    def resumed(self) -> None:
+        """A run that goes on is looked at again."""
+        if self._looked is not None and self._looked.why.status is Status.RUNNING:
+            self._look()
 
     @on(messages.Failed)
     def _broke_off(self, message: messages.Failed) -> None:

@@ -21,6 +21,7 @@ from tui.lines import Line
 from tui.row_lines import Clock
 from tui.rows import Row
 from tui.widgets.line_widget import LineWidget
+from tui.widgets.timeline_told import Told
 
 WIDE = 120
 """Columns from which on both sides stand beside each other."""
@@ -145,16 +146,16 @@ class CompareView(LineWidget, can_focus=True):
 
     def next_difference(self) -> None:
         """To the next place where they differ."""
-        self._to(self._beside.difference(self._cursor))
+        self._to(self._beside.difference(self._cursor), "below")
 
     def prev_difference(self) -> None:
         """To the place before where they differ."""
-        self._to(self._beside.difference(self._cursor, forward=False))
+        self._to(self._beside.difference(self._cursor, forward=False), "above")
 
     def other_side(self) -> None:
         """The cursor on the other side."""
-        spot = self.spot
-        self.side = 1 - self.shown_side
+        spot, was = self.spot, self.shown_side
+        self.side = 1 - was
         if spot is not None and not self._beside.wide and not all(spot.numbers):
             section = self._beside.sections[spot.section]
             there = (section.left, section.right)[self.side]
@@ -162,15 +163,21 @@ class CompareView(LineWidget, can_focus=True):
                 numbers = (0, there[0]) if self.side else (there[0], 0)
                 self._cursor = self._beside.find(*numbers)
         self._go(self._cursor)
+        if self.shown_side == was:
+            self.post_message(Told(f"nothing on the {('left', 'right')[self.side]} here"))
 
     def toggle_fold(self) -> None:
         """Show what both share, or fold it again."""
         spot = self.spot
         if spot is not None and self._beside.toggle(spot.section):
             self._go(self._beside.top(spot.section))
+        else:
+            self.post_message(Told("no fold here: space opens and folds what both share"))
 
-    def _to(self, y: int | None) -> None:
-        if y is not None:
+    def _to(self, y: int | None, where: str) -> None:
+        if y is None:
+            self.post_message(Told(f"no difference {where}"))
+        else:
             self._go(y)
 
     def _page(self, lines: int) -> None:

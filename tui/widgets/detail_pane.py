@@ -239,7 +239,7 @@ class DetailPane(LineWidget, can_focus=True):
         if self._marker is not None:
             body = self._marked(body)
         body += [Line([])] * (room - len(body))
-        return [*top, *body, _detail().foot(row)][:height]
+        return [*top, *body, _detail().foot(row, width)][:height]
 
     @property
     def _room(self) -> int:

@@ -7,8 +7,9 @@ from typing import Protocol
 
 from textual import events
 
-from sessionlog.text import clip, visible, width
+from sessionlog.text import visible, width
 from tui.lines import Line
+from tui.typed_line import TypedLine, drawn
 from tui.widgets.line_widget import LineWidget
 
 
@@ -26,8 +27,8 @@ class Asker(Protocol):
 
 
 class Prompt(LineWidget):
-    """Shown in the status line's place while it is open. Its own keys only: type, backspace,
-    ctrl+u, ctrl+w, enter, esc.
+    """Shown in the status line's place while it is open. Its own keys only: those of a line
+    that is typed, enter, esc.
 
     It never has the focus. Keys come together (a paste, a macro), and those behind the one that
     opens it are on their way to the focused pane by then: so all of them go that way, and the
@@ -42,11 +43,12 @@ class Prompt(LineWidget):
         self.purpose = ""
         """What is asked for ("find", "goto", ...); "" while the prompt is closed."""
         self._label = ""
-        self._text = ""
+        self._typed = TypedLine()
 
     def ask(self, purpose: str, label: str, text: str = "") -> None:
-        """Open it."""
-        self.purpose, self._label, self._text = purpose, label, text
+        """Open it; what is typed takes the place of `text`."""
+        self.purpose, self._label = purpose, label
+        self._typed = TypedLine(text, len(text), bool(text))
         self.refresh()
 
     def close(self) -> None:
@@ -59,44 +61,33 @@ class Prompt(LineWidget):
             return
         event.stop()
         event.prevent_default()
-        purpose, text = self.purpose, self._text
+        purpose, text = self.purpose, self._typed.text
         if event.key == "enter":
             self._done()
             self._asker.given(purpose, text)
         elif event.key == "escape":
             self._done()
             self._asker.undone(purpose)
+        elif event.is_printable and event.character:
+            self._set(self._typed.inserted(event.character))
         else:
-            self._set(self._typed(event))
+            self._set(self._typed.pressed(event.key) or self._typed)
 
     def paste(self, event: events.Paste) -> None:
         """Text from the clipboard, its first line."""
         event.stop()
-        self._set(self._text + event.text.strip("\r\n").partition("\n")[0])
+        self._set(self._typed.inserted(event.text.strip("\r\n").partition("\n")[0]))
 
-    def _typed(self, event: events.Key) -> str:
-        """The text after a key."""
-        if event.key == "backspace":
-            return self._text[:-1]
-        if event.key == "ctrl+u":
-            return ""
-        if event.key == "ctrl+w":
-            return self._text.rstrip().rpartition(" ")[0]
-        character = event.character if event.is_printable else None
-        return self._text + (character or "")
-
-    def _set(self, text: str) -> None:
-        if text != self._text:
-            self._text = text
-            self.refresh()
-            self._asker.typed(self.purpose, text)
+    def _set(self, typed: TypedLine) -> None:
+        before, self._typed = self._typed, typed
+        self.refresh()
+        if typed.text != before.text:
+            self._asker.typed(self.purpose, typed.text)
 
     def lines(self, width_: int, height: int) -> list[Line]:
-        """Label, text, caret; of a long text its end."""
+        """Label, text, caret; of a long text the part around that."""
         label = f" {self._label} "
-        text = visible(self._text)
-        room = width_ - width(label) - 2
-        while width(text) > room:
-            text = text[max(1, len(text) - room) :]
-        return [Line([(label, "accent bold"), (clip(text, room), "fg-1"), (" ", "reverse")],
-                     tint="surface")]  # fmt: skip
+        text, caret, selected = self._typed
+        seen = TypedLine(visible(text), len(visible(text[:caret])), selected)
+        pieces = drawn(seen, [(seen.text, "fg-1")], max(width_ - width(label) - 2, 8))
+        return [Line([(label, "accent bold"), *pieces], tint="surface")]

@@ -10,7 +10,7 @@ from textual.message import Message
 from sessionlog.text import visible, width
 from tui.lines import Line, Piece
 from tui.query_words import styled
-from tui.typed_line import TypedLine
+from tui.typed_line import TypedLine, drawn
 from tui.widgets.line_widget import LineWidget
 
 _LABEL = "Search all  "
@@ -43,6 +43,11 @@ class QueryLine(LineWidget, can_focus=True):
         if said != self._said:
             self._said = said
             self.refresh()
+
+    def show(self, text: str) -> None:
+        """Have another text in the line."""
+        self._typed = TypedLine(text, len(text))
+        self.refresh()
 
     def select(self) -> None:
         """What is typed next takes the place of all."""
@@ -78,41 +83,8 @@ class QueryLine(LineWidget, can_focus=True):
         focused = self.has_focus
         gutter: Piece = ("▌", "accent") if focused else (" ", "")
         room = width_ - len(_LABEL) - 3 - sum(width(text) for text, _ in self._said)
-        pieces = self._around_caret(max(room, 8)) if focused else styled(self.text)
+        pieces = (
+            drawn(self._typed, styled(self.text), max(room, 8)) if focused else styled(self.text)
+        )
         right = [("  ", ""), *self._said, (" ", "")]
         return [Line([gutter, (_LABEL, "fg-2"), *pieces], right, "surface")]
-
-    def _around_caret(self, room: int) -> list[Piece]:
-        text, caret, selected = self._typed
-        if selected:
-            return [(text, "fg-1 reverse"), (" ", "reverse")]
-        first = 0
-        while width(text[first:caret]) >= room:
-            first += 1
-        pieces = _from(styled(text), first)
-        return [
-            *_with_caret(pieces, caret - first),
-            *([(" ", "reverse")] if caret >= len(text) else []),
-        ]
-
-
-def _from(pieces: list[Piece], first: int) -> list[Piece]:
-    """The pieces without their first characters."""
-    kept: list[Piece] = []
-    for text, style in pieces:
-        if first < len(text):
-            kept.append((text[first:], style))
-        first = max(first - len(text), 0)
-    return kept
-
-
-def _with_caret(pieces: list[Piece], at: int) -> list[Piece]:
-    """The pieces, one character reversed."""
-    made: list[Piece] = []
-    for text, style in pieces:
-        if 0 <= at < len(text):
-            made += [(text[:at], style), (text[at], f"{style} reverse"), (text[at + 1 :], style)]
-        else:
-            made.append((text, style))
-        at -= len(text)
-    return [piece for piece in made if piece[0]]

@@ -22,6 +22,7 @@ from tui.lines import Line
 from tui.orders import NEWEST, ORDERS, PROJECT, Order, arranged
 from tui.signs import WORDS, is_troubled
 from tui.widgets.line_widget import LineWidget
+from tui.widgets.timeline_told import Told
 
 
 class SessionList(LineWidget, can_focus=True):
@@ -167,11 +168,11 @@ class SessionList(LineWidget, can_focus=True):
 
     def next_session(self) -> None:
         """To the next that did not end well."""
-        self._to_trouble(range(self._at + 1, len(self._rows.entries)))
+        self._to_trouble(range(self._at + 1, len(self._rows.entries)), "below")
 
     def prev_session(self) -> None:
         """To the one before that did not end well."""
-        self._to_trouble(range(self._at - 1, -1, -1))
+        self._to_trouble(range(self._at - 1, -1, -1), "above")
 
     # -- the family ----------------------------------------------------------------------------
 
@@ -204,9 +205,11 @@ class SessionList(LineWidget, can_focus=True):
             return kinship.alone(entry) if id == "to_parent" else "nothing more was made from it"
         return "" if kin.path in self._index else "the filter hides that session; o a shows all"
 
-    def _to_trouble(self, where: range) -> None:
-        found = next((i for i in where if is_troubled(self._rows.entries[i])), None)
-        if found is not None:
+    def _to_trouble(self, there: range, where: str) -> None:
+        found = next((i for i in there if is_troubled(self._rows.entries[i])), None)
+        if found is None:
+            self.post_message(Told(f"no trouble {where}"))
+        else:
             self._go(found)
 
     def _by_lines(self, lines: int) -> None:

@@ -59,8 +59,7 @@ class StatsView(LineWidget, can_focus=True):
         """The page as it reads; "" while there is none."""
         if self._stats is None:
             return ""
-        title = stats_page.title(self._stats)
-        return "\n".join([title, *stats_page.text(self._said())])
+        return "\n".join([self._about, *stats_page.text(self._said())])
 
     @property
     def place(self) -> str:

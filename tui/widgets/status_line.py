@@ -60,7 +60,7 @@ class StatusLine(LineWidget):
 
     def lines(self, width: int, height: int) -> list[Line]:
         """An answer first, then warnings, else the place."""
-        right = [*self._state, (" ", "")]
+        right = [("  ", ""), *self._state, (" ", "")]
         if self._answer:
             return [Line([(f" {self._answer}", "fg-1")], right)]
         if self._warnings:

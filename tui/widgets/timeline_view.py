@@ -63,6 +63,8 @@ class TimelineView(LineWidget, can_focus=True):
         self._stood: object = None
         self.following = False
         """Does the cursor stick to the last row?"""
+        self.none = ""
+        """What to say while no log is open."""
         self.fresh = 0
         """Rows that came since the cursor left the end."""
 
@@ -181,7 +183,7 @@ class TimelineView(LineWidget, can_focus=True):
     def lines(self, width: int, height: int) -> list[Line]:
         view = self._view
         if view is None:
-            return []
+            return [Line([]), Line([(f" {self.none}", "fg-3")])]
         tells = self.fresh > 0 and not self.following
         room = max(height - tells, 1)  # what is new is told below the rows, not upon one
         if (view.width, view.height) != (width, room):
@@ -401,7 +403,6 @@ class TimelineView(LineWidget, can_focus=True):
 
     @property
     def clock(self) -> Clock:
-        """How times are told."""
         return self._clock
 
     @property
@@ -411,7 +412,6 @@ class TimelineView(LineWidget, can_focus=True):
 
     @property
     def clock_name(self) -> str:
-        """For the status line."""
         return {"local": "local time", "start": "since start", "utc": "UTC"}[self._clock.mode]
 
     @property

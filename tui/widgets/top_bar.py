@@ -8,7 +8,8 @@ from collections.abc import Callable, Sequence
 from datetime import datetime
 
 from sessionlog.records import Entry, moment
-from sessionlog.text import visible, width
+from sessionlog.text import visible
+from sessionlog.text import width as columns_of
 from tui.layout import NARROW, SMALLEST, WIDE
 from tui.lines import Line, Piece
 from tui.signs import SIGNS, WORDS, state_of
@@ -44,27 +45,33 @@ class TopBar(LineWidget):
             return [Line([(said, "open")])]
         left: list[Piece] = [(" sessionlog", "fg-1 bold")]
         left += [(f"  {text}", "fg-2") for text in self._places(width)]
-        left += [(f"  {self._since(width)}", "fg-3")] if self._counts else []
-        return [Line(left, [*self._states(width), (f"  {self._time(width)} ", "fg-2")], "surface")]
+        right = [*self._states(width), (f"  {self._time(width)} ", "fg-2")]
+        room = width - sum(columns_of(text) for text, _ in [*left, *right]) - 2
+        count, since = self._since(width) if self._counts else ("", "")
+        if columns_of(count) <= room:
+            left.append((f"  {count}", "fg-3"))
+        if columns_of(count + since) <= room:
+            left.append((since, "fg-3"))
+        return [Line(left, right, "surface")]
 
     def _places(self, columns: int) -> list[str]:
         if columns < NARROW or not self._folders:
             return []
-        if columns >= WIDE and width("  ".join(self._folders)) < columns // 4:
+        if columns >= WIDE and columns_of("  ".join(self._folders)) < columns // 4:
             return self._folders
         count = len(self._folders)
         return [self._folders[0]] if count == 1 else [f"{count} places"]
 
-    def _since(self, columns: int) -> str:
-        total = sum(self._counts.values()) - self._counts["nolog"]
+    def _since(self, columns: int) -> tuple[str, str]:
+        total = sum(self._counts.values())
         told = "" if columns < NARROW else " sessions" if total != 1 else " session"
         oldest = moment(self._oldest)
         if oldest is None:
-            return f"{total:,}{told}"
+            return f"{total:,}{told}", ""
         local = oldest.astimezone()
         age = self._clock() - local.timestamp()
         form = "%a %H:%M" if age < 6 * 86400 else "%-d %b" if age < 300 * 86400 else "%b %Y"
-        return f"{total:,}{told} since {local.strftime(form)}"
+        return f"{total:,}{told}", f" since {local.strftime(form)}"
 
     def _states(self, columns: int) -> list[Piece]:
         if not self._counts:

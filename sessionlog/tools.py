@@ -1,4 +1,8 @@
-"""Short names of tools for a column of seven: the detail of a row has the name as it stands."""
+"""The one name that a tool has in what a person reads: short enough for a column of seven.
+
+What agents call alike is alike. The name as the log has it stands in a row's detail, in the raw
+record and in every JSON object; what asks for a tool takes either.
+"""
 
 from __future__ import annotations
 
@@ -20,10 +24,8 @@ _SHORT = {
 
 
 def label_of(name: str) -> str:
-    """The label of a call's row; "" for a tool without a name.
-
-    A tool of a server (``mcp__server__tool``) is its own name, what agents call alike is alike.
-    """
+    """Its name, visible text; "" for a tool without one. A tool of a server
+    (``mcp__server__tool``) has its own."""
     own = name.rpartition("__")[2] or name
     label = one_line(own)
     plain = label.isalpha() and label.istitle()
