@@ -11,6 +11,7 @@ from sessionlog.commands.common import columns
 from sessionlog.records import Damage, Record
 from sessionlog.session import Numbered
 from sessionlog.text import clip, pad, visible
+from sessionlog.tools import label_of
 
 
 def items_of(
@@ -37,7 +38,7 @@ def row_line(item: dict[str, Any], *, comes: bool = False) -> str:
         line = f"line {item['line']}, " if item["line"] else ""
         body = f"{line}byte {item['offset']}, {item['length']} bytes: {item['why']}"
     elif item["type"] == "call":
-        body = f"{item['tool']} {item['arguments'] or ''}"
+        body = f"{label_of(item['tool'] or '')} {item['arguments'] or ''}"
         body += "  (open)" if item["open"] and not comes else ""
     else:
         body = item.get("error") or item["text"] or item["result"] or ""

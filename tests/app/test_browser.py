@@ -158,7 +158,7 @@ async def test_the_first_key_of_two_shows_what_may_follow(tmp_path: Path) -> Non
     async with opened(night(tmp_path)) as (pilot, _):
         await pilot.press("o")
         await pilot.pause()
-        assert "only:  f failed  o open  r running" in shown(pilot)
+        assert "only:  f failed  o unfinished  r running" in shown(pilot)
         await pilot.press("escape")
         await pilot.pause()
         assert "enter open" in shown(pilot)

@@ -203,3 +203,19 @@ def test_every_line_is_found_again_by_its_numbers(tmp_path: Path) -> None:
                         assert beside.find(*numbers) == y
         for log in logs:
             log.close()
+
+
+async def test_keys_that_can_do_nothing_say_so(tmp_path: Path) -> None:
+    family(tmp_path)
+    async with opened(tmp_path) as (pilot, browser):
+        browser.sessions.select(str(tmp_path / "20261127-230000.jsonl"))
+        await pilot.press("c")
+        await until(pilot, lambda: sheet(pilot).view.spot, "both logs are read")
+        for keys, words in (
+            (("G", "e"), "no difference below"),
+            (("space",), "no fold here"),
+            (("tab",), "nothing on the right here"),
+        ):
+            await pilot.press(*keys)
+            await pilot.pause()
+            assert words in shown(pilot)

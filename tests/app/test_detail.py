@@ -162,7 +162,9 @@ def test_the_last_line_says_where_the_bytes_stand() -> None:
         " line 231 · byte 1,288,019 · 1,904 bytes · in context"
     )
     unknown = Row((0, 0), "user", records=(record,), in_context=False)
-    assert shown(detail.foot(unknown, 80)).startswith(" byte 1,288,019 · 1,904 bytes · not in context")
+    assert shown(detail.foot(unknown, 80)).startswith(
+        " byte 1,288,019 · 1,904 bytes · not in context"
+    )
 
 
 def test_the_raw_view_keeps_every_token_as_it_is_written() -> None:
@@ -301,3 +303,25 @@ def test_markdown_shows_what_is_meant_and_keeps_what_is_not_certain() -> None:
 def test_torn_json_is_shown_as_far_as_it_goes() -> None:
     lines = ["".join(t for t, _ in line) for line in json_lines('{"a":[1,2],"b":{"c":"xy')]
     assert lines == ["{", '  "a": [1, 2],', '  "b": {', '    "c": "xy']
+
+
+def test_fields_of_one_row_stand_in_one_column() -> None:
+    arguments = {"cmd": "ls", "yield_time_ms": 30000, "run_in_background": False}
+    log = call(arguments, name="exec_command")
+    made = body(log, log.row("call"), 80)[:3]
+    assert [line.split() for line in made] == [
+        ["cmd", "ls"], ["yield_time_ms", "30000"], ["run_in_background", "false"]]  # fmt: skip
+    assert len({line.index(line.split()[1], 5) for line in made}) == 1
+
+
+def test_a_long_line_goes_on_behind_a_blank_where_one_is_near() -> None:
+    log = call({"command": "echo " + "several words in a row " * 6})
+    first, second, *_ = body(log, log.row("call"), 60)
+    assert first.split()[-1] in ("several", "words", "in", "a", "row")
+    assert second.split()[0] == "┊"
+
+
+def test_a_calls_head_has_the_logs_own_name_of_its_tool_too() -> None:
+    log = call({"command": "ls"}, name="run_shell_command")
+    row = log.row("call", label="shell")
+    assert shown(detail.head(row, log.raw, detail.Look(80))).startswith(" shell run_shell_command")

@@ -108,7 +108,7 @@ async def test_a_hit_is_left_for_the_search_and_that_for_the_log_before(tmp_path
 
 
 async def test_the_calls_of_a_tool_are_left_for_the_numbers(tmp_path: Path) -> None:
-    async with opened(night(tmp_path)) as (pilot, browser):
+    async with opened(night(tmp_path)) as (pilot, _):
         await pilot.press("number_sign")
         await at(pilot, StatsSheet)
         sheet = pilot.app.screen
@@ -141,9 +141,10 @@ async def test_another_log_opened_by_hand_ends_the_way_back(tmp_path: Path) -> N
 async def test_damage_that_was_looked_at_leads_back_to_what_was_chosen(tmp_path: Path) -> None:
     work = tmp_path / "work"
     work.mkdir()
-    lines = [build.meta("20261127-223000", "Migrate billing", workdir=str(work)),
-             build.message("user", "Begin."), b'{"kind":"mess\n', build.message("bot", "Done.")]  # fmt: skip
-    build.log(tmp_path / "logs" / "20261127-223000.jsonl", lines)
+    build.log(tmp_path / "logs" / "20261127-223000.jsonl", [
+        build.meta("20261127-223000", "Migrate billing", workdir=str(work)),
+        build.message("user", "Begin."), b'{"kind":"mess\n', build.message("bot", "Done."),
+    ])  # fmt: skip
     async with opened(tmp_path / "logs") as (pilot, browser):
         await pilot.press("r")
         await at(pilot, HandoverSheet)
@@ -185,7 +186,7 @@ async def test_a_fork_says_of_what_and_leads_to_its_parent_and_back(tmp_path: Pa
 
 
 async def test_from_the_choice_of_a_run_esc_goes_back_to_what_is_compared(tmp_path: Path) -> None:
-    async with opened(night(tmp_path)) as (pilot, browser):
+    async with opened(night(tmp_path)) as (pilot, _):
         await pilot.press("c")
         await at(pilot, CompareSheet)
         sheet = pilot.app.screen

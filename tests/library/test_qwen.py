@@ -250,7 +250,7 @@ def test_a_call_that_later_turns_follow_is_open_but_runs_no_more(tmp_path: Path)
 
 def test_what_a_killed_run_was_in_the_middle_of_is_told(tmp_path: Path) -> None:
     read = session(tmp_path, *qwen.healthy()[:4])
-    assert read.ending.text == "in run_shell_command: ls"
+    assert read.ending.text == "in shell: ls"
     assert [c.tool for c in read.in_flight] == ["run_shell_command"]
 
 

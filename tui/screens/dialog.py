@@ -42,14 +42,17 @@ class Box(LineWidget):
         return framed(self._dialog.heading, [*inner, Line([]), keys], width)
 
     def _keys(self, part: str, width: int) -> Line:
-        """All of them, close together where they would not fit."""
-        hints, right = self._dialog.hints(), [(part, "fg-3")] if part else []
-        room = width - columns_of(part)
-        wide = sum(columns_of(f"{key} {title}   ") for key, title in hints) <= room
+        """As many as fit, close together where that helps, and always the last: how to leave."""
+        hints, room = self._dialog.hints(), width - columns_of(part)
+        for air in ("   ", "  "):
+            if sum(columns_of(f"{key} {title}{air}") for key, title in hints) <= room:
+                break
+        while len(hints) > 1 and sum(columns_of(f"{k} {t}{air}") for k, t in hints) > room:
+            hints.pop(-2)
         pieces: list[Piece] = []
         for key, title in hints:
-            pieces += [(key, "fg-1 bold"), (f" {title}{'   ' if wide else '  '}", "fg-2")]
-        return Line(pieces, right)
+            pieces += [(key, "fg-1 bold"), (f" {title}{air}", "fg-2")]
+        return Line(pieces, [(part, "fg-3")] if part else [])
 
 
 class _Middle(Layout):
