@@ -85,6 +85,8 @@ class _Turn:
     answered: bool = False
     settled: bool = False
     """Did a new iteration begin? Results may still follow then, but requests are a new turn's."""
+    left: bool = False
+    """Is it on a branch that was left?"""
 
 
 @dataclass(slots=True)
@@ -128,6 +130,8 @@ class Mend:
     """Number of the last line."""
     _linked: bool | None = None
     """Does the first answer name what it follows?"""
+    _own_ids: set[int] = field(default_factory=set)
+    """Hashes of the ids of calls that count, where prompts take back."""
     _unreached: int = 0
     _blobs: set[str] = field(default_factory=set)
     _tangled: set[int] = field(default_factory=set)
@@ -224,6 +228,9 @@ class Mend:
 
     def _messages(self, unit: Sequence[Record], held: Sequence[_Held]) -> None:
         answer = next((m.answer for _, _, m in held if m.answer), "")
+        turns = self._turn is not None and self._turn.left != self._is_left(unit[0])
+        if turns and not held[0][2].sidechain:  # no turn is on two branches
+            self._over()
         if not any(message.activity for _, _, message in held):  # most lines: nothing to pair
             self._reach(held, answer)
             return
@@ -267,8 +274,11 @@ class Mend:
         back = message.sidechain == BACK or self._is_left(record)
         waiting = self._waiting[n] = _Call(call, record.span, own, index, back)
         if waiting.own:
+            if self.by_prompts:
+                self._own_ids.add(hash(call.call_id))
             if self._turn is None:
-                self._turn = _Turn({}, message.answer, record.span.end, record.at)
+                left = self._is_left(record)
+                self._turn = _Turn({}, message.answer, record.span.end, record.at, left=left)
             twin = self._turn.ids.get(call.call_id)
             if twin is not None:
                 twin.twin = waiting.twin = True
@@ -284,7 +294,8 @@ class Mend:
         """
         asked = self._pairing.response(activity)
         if asked is None:
-            if message.sidechain:
+            told = message.sidechain == BACK and hash(activity.id) in self._own_ids
+            if message.sidechain and not told:  # some clients send all results of a call's id
                 return n, _HERE
             orphan = OrphanResult(n, activity.id)
             ahead = record.span.offset in self.trunk.early

@@ -167,7 +167,7 @@ def _write(plan: Fork | Repair, actor: Actor, birth: Birth, target: Path) -> Pat
         lines = actor.renew(parts(lines_of(fd), plan.changes, actor, read), birth)
         chunks: Iterator[bytes] = (line + b"\n" for line in lines)
         if (first := next(chunks, None)) is None:
-            raise NotPossible(f"{plan.source}: nothing in it is whole; nothing to go on with")
+            raise NotPossible(f"{plan.source}: nothing is left of it that can be gone on with")
         return _publish(target, chain([first], chunks), plan.source, plan.changes.blobs)
     finally:
         os.close(fd)

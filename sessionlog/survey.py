@@ -177,7 +177,7 @@ def _trunk(
     groups = list(_groups(found, at, is_again))
     early = _early(groups)
     ordered = in_order(groups) if early else (part for group in groups for part in group.parts)
-    return trunk_of((unit for _, unit, again in ordered if not again), early)
+    return trunk_of((unit for _, unit, twice in ordered if not twice), early)
 
 
 def _early(groups: Sequence[Group[tuple[int, Unit, bool]]]) -> frozenset[int]:
@@ -222,9 +222,9 @@ def _take(found: Iterable[Unit], at: int | None, mend: Mend) -> int:
         return mend.end
     # lines that stand before the one that they follow go behind it, and so do their messages
     total = 0
-    for n, unit, again in in_order(_groups(found, at, mend.is_again)):
+    for n, unit, twice in in_order(_groups(found, at, mend.is_again)):
         mend.n = n
-        (mend.repeat if again else mend.say)(unit)
+        (mend.repeat if twice else mend.say)(unit)
         total = max(total, mend.n)
     mend.n = total
     return mend.end
@@ -236,10 +236,10 @@ def _groups(
     """Each unit with the number of messages before it, and whether it came before; up to `at`."""
     n = 0
     for unit in found if at is None or at > 0 else ():
-        again, first = is_again(unit), unit[0]
-        linked = first.parent is not None and not again
+        twice, first = is_again(unit), unit[0]
+        linked = first.parent is not None and not twice
         links = (first.key, first.parent or "") if linked else ("", "")
-        yield Group([(n, unit, again)], *links)
+        yield Group([(n, unit, twice)], *links)
         n += sum(isinstance(record.payload, Message) for record in unit)
         if at is not None and n >= at:
             return

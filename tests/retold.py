@@ -71,8 +71,8 @@ def _native(values: list[Value]) -> Retold:
         elif message.get("type") == "activity" and activity.get("kind") == "response":
             id = _asked(asked, activity)
             told.append(Told("result", id, flat(activity.get("result"))))
-        else:
-            said = "user" if message.get("type") == "user" else "said"
+        elif message.get("type") in ("user", "bot", "reasoning", "checkpoint"):
+            said = "user" if message["type"] == "user" else "said"
             told.append(Told(said, "", text_of(message.get("text"))))
     return Retold(told, [])
 

@@ -123,7 +123,7 @@ def item_told(item: Value) -> Iterator[Told]:
         yield Told("result", text_of(item.get("call_id")), flat(item.get("output")))
     elif kind.endswith("_call"):
         yield Told("call", text_of(item.get("call_id")))
-    elif kind == "message":
+    elif kind == "message" and item.get("role") in ("user", "assistant", "system", "developer"):
         said = "said" if item.get("role") == "assistant" else "user"
         yield Told(said, "", flat(item.get("content")))
     elif kind == "reasoning":

@@ -21,7 +21,7 @@ from collections.abc import Callable, Container, Iterable, Iterator
 from typing import ClassVar, Generic, NamedTuple, Protocol, TypeVar, runtime_checkable
 
 from sessionlog import codec, splice
-from sessionlog.formats.base import Fate, Part
+from sessionlog.formats.base import Fate, Part, text_of
 from sessionlog.framing import Line
 from sessionlog.pairing import AHEAD
 
@@ -96,7 +96,7 @@ class Links:
                 self._waiting.append(found[0])
             return None
         if found is None:
-            return self._renamed(data, None) if self._is_stray(data) else data
+            return self._stray(data)
         if fate in (Fate.ADDED, Fate.MOVED):
             return self._placed(data)
         id, parent = found
@@ -140,8 +140,17 @@ class Links:
         parent = last if up is None else up
         return splice.put(data, 0, {self._key: _text(id), self._parent: _text(parent)})
 
-    def _is_stray(self, data: bytes) -> bool:
-        return bool(self.strays) and splice.object_of(data).get("type") in self.strays
+    def _stray(self, data: bytes) -> bytes:
+        """A line without a link: one that has lost it follows the last."""
+        value = splice.object_of(data) if self.strays else {}
+        if value.get("type") not in self.strays:
+            return data
+        id = text_of(value.get(self._key))
+        if not id or hash(id) in self._seen:
+            return self._renamed(data, None)
+        parent = self.last
+        self._reached(id, parent)
+        return splice.put(data, 0, {self._parent: _text(parent)})
 
     def _up(self, parent: str) -> str:
         if parent == self.last:

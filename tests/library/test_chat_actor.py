@@ -271,7 +271,11 @@ def test_a_new_log_has_no_open_call_and_no_orphan_whatever_the_old_one_lost(
     assert len(whole(new).history) == plan.messages
     for at in range(1, len(session.history) + 1):
         forked = plan_fork(session, at)
-        made = chat_of(fork(path, at, tmp_path / f"at-{at}.jsonl", force=True))
+        try:
+            made = chat_of(fork(path, at, tmp_path / f"at-{at}.jsonl", force=True))
+        except NotPossible:  # nothing but results of no call
+            assert forked.messages == 0
+            continue
         assert made is None or len(whole(made).history) == forked.messages
 
 
