@@ -144,5 +144,7 @@ def made(answer: dict[str, Any], nothing: str) -> Iterable[str]:
         yield f"  moved: the result in message {n}, to its call"
     for orphan in answer.get("orphans", ()):
         yield f"  left out: the result in message {orphan['n']}: its call is nowhere before it"
+    if unreached := answer.get("unreached"):
+        yield f"  led on: {unreached:,} behind a broken link or a lost line feed"
     for damage in answer.get("dropped", ()):
         yield f"  left out: line {damage['line']}, {damage['length']} bytes: {damage['why']}"

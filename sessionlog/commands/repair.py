@@ -29,6 +29,7 @@ def run(options: argparse.Namespace) -> int:
         "closed": closed(plan.closed), "moved": list(plan.moved),
         "dropped": [shown.of_damage(damage) for damage in plan.dropped],
         "orphans": [{"n": o.n, "call_id": o.call_id} for o in plan.orphans],
+        "unreached": plan.changes.unreached,
     }  # fmt: skip
     nothing = f"would write {plan.path}" if plan.needed else "nothing to repair; nothing written"
     say([shown.json_line(answer)] if options.json else made(answer, nothing))

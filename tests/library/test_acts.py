@@ -18,6 +18,7 @@ from build import claude_call, claude_result, claude_said, claude_user, pi_call,
 from build import pi_user as user
 from claude_logs import Chat
 
+from sessionlog.cli import main
 from sessionlog.errors import NotPossible
 from sessionlog.plan import INTERRUPTED
 from sessionlog.reader import load
@@ -367,3 +368,14 @@ def test_a_log_of_which_nothing_is_left_is_refused_in_a_sentence(folder: Path) -
     plan = plan_repair(load(build.log(folder / qwen_logs.FILE, lines)))
     with pytest.raises(NotPossible, match="nothing is left of it"):
         apply_repair(plan, folder / "new" / "x.jsonl")
+
+
+def test_links_alone_are_told_by_the_command(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lines = [build.pi_head(), user("go", "a"), pi_said("here", id="b", parent="gone")]
+    path = build.log(folder / build.PI_FILE, lines)
+    assert main(["repair", str(path), "--dry-run"]) == 0
+    assert "led on: 1 behind a broken link" in capsys.readouterr().out
+    assert main(["repair", str(path), "--dry-run", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["unreached"] == 1
