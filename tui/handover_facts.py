@@ -193,7 +193,8 @@ def _path(
         fits = is_last and columns_of(text) + after <= room
         yield _field(name if i == 0 else "", (text, style), *(more if fits else ()))
         if is_last and more and not fits:
-            yield _field("", *((words.lstrip(), style) for words, style in more))
+            (first, its_style), *rest = more
+            yield _field("", (first.lstrip(), its_style), *rest)
 
 
 def _cwd(resume: Resume, width: int, *, brief: bool) -> Iterator[Line]:

@@ -127,18 +127,19 @@ async def test_a_missing_program_waits_with_the_choice_beside_it(
     assert not answers
 
 
+@pytest.mark.parametrize("more", range(0, 40, 8))  # the path leaves room for a word, or does not
 async def test_a_missing_folder_waits_until_another_is_named(
-    tmp_path: Path, programs: Callable[[str], None]
+    tmp_path: Path, programs: Callable[[str], None], more: int
 ) -> None:
     programs("zot")
     log = left_open(tmp_path)
     work = tmp_path / "work"
-    work.rename(tmp_path / "elsewhere")
+    elsewhere = work.rename(tmp_path / f"elsewhere{more * 'x'}")
     async with opened(log.parent) as (pilot, _):
         await sheet(pilot)
         assert "✗ not there" in shown(pilot)
         assert "enter waits: the working directory is not there" in shown(pilot)
-        await pilot.press("c", "ctrl+u", *str(tmp_path / "elsewhere"), "enter")
+        await pilot.press("c", "ctrl+u", *str(elsewhere), "enter")
         await until(pilot, lambda: "enter hands over to zot" in shown(pilot))
         assert "✓ there" in shown(pilot)
 
