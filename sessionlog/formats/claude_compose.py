@@ -23,7 +23,7 @@ _NO_TOKENS = {"input_tokens": 0, "output_tokens": 0}
 
 def composed(said: Iterable[Said], birth: Birth) -> Iterator[bytes]:
     """The lines of a log that holds these messages, then `birth.told`, titled if it has a title."""
-    parent = None
+    parent, origin = None, {"sessionId": birth.parent, "timestamp": birth.time}
     told = [Said("user", birth.told, birth.time)] if birth.told else []
     for n, message in enumerate([*said, *told]):
         key = str(uuid.uuid5(uuid.NAMESPACE_URL, f"{birth.id}/{n}"))
@@ -36,6 +36,7 @@ def composed(said: Iterable[Said], birth: Birth) -> Iterator[bytes]:
                 "message": _answer(key, message.text) if mine else
                 {"role": "user", "content": message.text},
                 "uuid": key, "timestamp": message.at or birth.time,
+                **({} if parent else {"forkedFrom": origin}),
             }
         )  # fmt: skip
         parent = key

@@ -289,7 +289,8 @@ def test_a_composed_session_is_one_that_the_format_reads(tmp_path: Path) -> None
     assert [(shown_type(m), m.text) for m in read.messages] == [
         *((w.role, w.text) for w in words), ("user", "Go on")]  # fmt: skip
     assert (read.format, read.id, read.title) == ("claude", id, "Ported")
-    assert (read.meta.workdir, read.assistants) == ("/srv/my app.v2", 2)
+    assert (read.meta.workdir, read.meta.resumed_from) == ("/srv/my app.v2", "p")
+    assert read.assistants == 2
     reaches_all(new)
     assert len(os.path.basename(os.path.dirname(ClaudeActor().home(
         "/x" * 300, NOW, environ, lambda p: False)[1]))) < 255  # fmt: skip
