@@ -1,28 +1,36 @@
-"""What failed in a run that ended by itself. Its ending does not tell: `why` does."""
+"""What the ending of a run does not tell, and `why` does: above all what failed in one that ended
+by itself.
+"""
 
 from __future__ import annotations
 
 from datetime import datetime
 
 from sessionlog.errors import SessionLogError
-from sessionlog.records import Entry
-from sessionlog.text import clip
+from sessionlog.records import Entry, Status
+from sessionlog.text import clip, one_line
 from sessionlog.why.answer import Why
 from sessionlog.why.said import headline
 
 _LONGEST = 200
+_TOLD = ("finished", "running")
+_IN_ROW = (*_TOLD, "killed_in_tool", "killed_answering", "torn_write", "never_started",
+           "interrupted", "not_known")  # fmt: skip
+"""Causes that the row of a run that was cut off, or failed, tells in words of its own."""
 
 
-def failure_of(why: Why) -> str:
-    """In one line, safe to print; "" of a run that is done, or goes on."""
-    if why.cause in ("finished", "running"):
+def failure_of(entry: Entry, why: Why) -> str:
+    """Why it stopped, in one line, safe to print; "" where the row tells it, or the run goes on."""
+    if why.cause in (_TOLD if entry.is_well else _IN_ROW) or entry.status is Status.RUNNING:
         return ""
     title, words = headline(why)
+    if not entry.is_well and entry.stop and one_line(entry.stop) in words:
+        return ""
     return clip(f"{title}: {words}" if words else title, _LONGEST)
 
 
 def asked(entry: Entry, now: datetime) -> tuple[Entry, str | None]:
-    """A row with what failed in its run, and the cause; None: it cannot be read. Reads the log."""
+    """A row with why it stopped, and the cause; None: it cannot be read. Reads the log."""
     if entry.status is None:
         return entry, None
     from sessionlog.why.look import look  # a screen that paints first does without
@@ -31,4 +39,4 @@ def asked(entry: Entry, now: datetime) -> tuple[Entry, str | None]:
         why = look(entry.path, now).why
     except SessionLogError:
         return entry, None
-    return entry._replace(failure=failure_of(why) if entry.is_well else ""), why.cause
+    return entry._replace(failure=failure_of(entry, why)), why.cause

@@ -138,8 +138,8 @@ def _parser(wanted: Sequence[str]) -> argparse.ArgumentParser:
     """Knows all names, and what the command that is wanted takes."""
     parser = _Parser(
         prog="sessionlog",
-        description="Inspect, fork and repair the session logs of coding agents. Without a "
-        "command: the screen.",
+        description="Inspect, fork and repair the session logs of coding agents: the commands "
+        "alone. The screen is the installed `sessionlog` without one.",
     )
     commands = parser.add_subparsers(metavar="COMMAND", required=True, parser_class=_Parser)
     for name, help in COMMANDS.items():

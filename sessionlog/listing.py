@@ -20,7 +20,7 @@ from sessionlog.logfile import enter, open_log, sessions_in, stat_file, stored_i
 from sessionlog.paths import runs_folder, stem_of
 from sessionlog.records import Entry, Message, Record, Status, moment, stamp
 from sessionlog.source import decode, read_head, why_not
-from sessionlog.status import HIDDEN, WAITS, judge, waits
+from sessionlog.status import HIDDEN, WAITS, judge, last_at, waits
 
 BLOCK = 4096
 """First read at either end; doubled as long as more is needed."""
@@ -80,14 +80,14 @@ def look(
     return with_life(entries)
 
 
-def age_of(entry: Entry) -> tuple[bool, str, str]:
-    """What rows are ordered by, newest last: the start (else the last change), then the id. What
+def age_of(entry: Entry) -> tuple[bool, str, str, str]:
+    """What rows are ordered by, newest last: the start (else the last change), id and path. What
     is no log comes before all that are: a folder of other files must not hide its sessions."""
-    return entry.status is not None, entry.started or entry.updated, entry.id
+    return entry.status is not None, entry.started or entry.updated, entry.id, entry.path
 
 
 def ordered(entries: Iterable[Entry]) -> list[Entry]:
-    """Newest first by start; what has none by its last change; ties by id."""
+    """Newest first by start; what has none by its last change; ties by id and path."""
     return sorted(entries, key=age_of, reverse=True)
 
 
@@ -148,7 +148,7 @@ def glance(path: str, closely: bool = True) -> Entry:
         if kept is not None:
             entry = kept.store.glimpse(kept.file, kept.id)
             if entry is not None:
-                return entry
+                return _in_time(entry)
             fd = open_log(path)
     except Unreadable as error:
         reason = str(error).removeprefix(f"{path}: ")
@@ -156,11 +156,19 @@ def glance(path: str, closely: bool = True) -> Entry:
     except OSError as error:
         return _unreadable(path, error)
     try:
-        return _row(path, fd, closely)
+        return _in_time(_row(path, fd, closely))
     except OSError as error:
         return _unreadable(path, error)
     finally:
         os.close(fd)
+
+
+def _in_time(entry: Entry) -> Entry:
+    """No log was changed before it was made: a fork is younger than what it took along."""
+    if entry.updated >= entry.started:  # most often, and without a look at the clock
+        return entry
+    made, last = moment(entry.started), moment(entry.updated)
+    return entry._replace(updated=entry.started) if made and last and last < made else entry
 
 
 def _unreadable(path: str, error: OSError) -> Entry:
@@ -326,7 +334,7 @@ class _Ends:
         return FAR if self._spoke else DEEP
 
     def updated(self) -> str:
-        return next((r.at for r in self._newest if r.at), "")
+        return last_at(self._newest)
 
     def _back(self) -> None:
         """Read one block further back; its whole lines wait to be decoded."""

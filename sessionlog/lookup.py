@@ -1,7 +1,7 @@
 """A session by what a person calls it: an id, the head of one, a file name, a path, or `last`.
 
 What is meant is never guessed: where several logs answer, none is taken, and the error holds them
-all. Only a log of which nothing was said, or the same bytes again, is not asked about.
+all. Only a log in which nothing was said, or the same bytes again, is not asked about, but told.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def find(ref: str, paths: Iterable[str], note: Note = lambda words: None) -> Ent
     ref, paths = ref.strip().removesuffix("…"), list(paths)  # as a narrow list cuts an id
     if not ref:
         raise SessionNotFound("no session named: give an id, a path, or `last`")
-    if os.sep in ref:
+    if os.sep in ref or ref in (os.curdir, os.pardir):
         if not there(ref):
             raise SessionNotFound(f"{ref}: no such file or folder")
         return with_life([glance(_only(ref))])[0]
@@ -42,30 +42,34 @@ def find(ref: str, paths: Iterable[str], note: Note = lambda words: None) -> Ent
             raise SessionNotFound(
                 f"no session in {', '.join(paths) or 'no folder'}, so there is no last one"
             )
-        return entries[0]
-    return with_life([glance(_named(ref, list(logs_in(paths)), note))])[0]
+        newest = entries[0]  # two logs of one session are as new as each other
+        alike = [e.path for e in entries if (e.id, e.started) == (newest.id, newest.started)]
+        taken = _one_of(ref, sorted(alike), note)
+        return next(entry for entry in entries if entry.path == taken)
+    return with_life([glance(_named(ref, sorted(logs_in(paths)), note))])[0]
 
 
 def _named(ref: str, paths: list[str], note: Note) -> str:
-    """The path that a reference names: by file name first, then by the ids inside; else a file of
-    this folder, named without one."""
+    """The path that a reference names, among all logs that answer to it by the file's name or by
+    the id inside; else a file of this folder, named without one."""
     stem = stem_of(ref)
-    exact = [path for path in paths if stem_of(path) == stem]
-    if exact and stem != ref and os.path.isfile(ref):  # a whole name: the one here may be meant
-        exact.append(os.path.join(".", ref))
-    found = exact or [path for path in paths if stem_of(path).startswith(stem)]
-    if not found:  # ids that are not the file's name (Codex: inside a longer one)
-        found = [path for path in paths if stem in stem_of(path)]
+    found = [path for path in paths if stem_of(path) == stem] if stem != ref else []
+    if found and os.path.isfile(ref):  # a file's whole name: the one here may be meant
+        found.append(os.path.join(".", ref))
     if not found:
-        found = [path for path in paths if glance(path).id.startswith(stem)]
+        names = {path: (stem_of(path), glance(path, closely=False).id) for path in paths}
+        found = (
+            [path for path in paths if stem in names[path]]
+            or [path for path in paths if any(name.startswith(stem) for name in names[path])]
+            or [path for path in paths if stem in names[path][0]]
+        )
     if not found and there(ref):
         return _only(ref)
     if not found:
         raise SessionNotFound(
             f"{ref}: no session and no file of that name; `sessionlog list` shows all sessions"
         )
-    once = list({os.path.realpath(path): path for path in found}.values())
-    return once[0] if len(once) == 1 else _one_of(ref, once, note)
+    return _one_of(ref, found, note)
 
 
 def _only(path: str) -> str:
@@ -79,19 +83,23 @@ def _only(path: str) -> str:
 def _one_of(ref: str, paths: list[str], note: Note) -> str:
     """Which log is meant, where all are of one session and only one of them says anything: agents
     that go on in a new file leave an empty one beside it. Raises Ambiguous."""
+    paths = list({os.path.realpath(path): path for path in paths}.values())
+    if len(paths) == 1:
+        return paths[0]
     entries = [glance(path, closely=False) for path in paths]
     if len({(entry.id, entry.agent) for entry in entries}) > 1 or entries[0].status is None:
         raise Ambiguous(
             f"{ref}: {len(paths)} sessions answer to it: give more of the id, or a path", paths
         )
-    said = [entry for entry in entries if entry.title] or entries
-    first, *others = [entry.path for entry in said]
+    said = [entry.path for entry in entries if entry.title] or paths
+    first, *others = said
     if not all(_same(first, other) for other in others):
-        raise Ambiguous(
-            f"{ref}: {len(said)} logs have this id, and they differ: give a path", [first, *others]
-        )
+        words = f"{len(paths)} logs have this id, and they differ: give a path"
+        raise Ambiguous(f"{ref}: {words}", paths)
     if others:
         note(f"{ref}: {first}, of which {', '.join(others)} is a copy")
+    if empty := [path for path in paths if path not in said]:
+        note(f"{ref}: {first}; nothing was said in {', '.join(empty)}")
     return first
 
 

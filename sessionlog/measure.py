@@ -76,13 +76,14 @@ def measure_all(
     entries: Iterable[Entry], tick: Tick = lambda done: True
 ) -> Iterator[Stats | Unmeasured]:
     """Each of several logs; what they share is in `own` of the first only. `tick` is told the
-    bytes of all together. Ends early when it says so."""
+    bytes of all together. Ends early when it says so. In whatever order they come, they are
+    counted oldest first: a copy goes on longer than what it was taken from."""
     chosen = [entry for entry in entries if entry.status is not None]
     parents = frozenset(entry.id for entry in chosen)
     seen = Seen() if len(chosen) > 1 else None
     before = 0
     # parents before their forks: what both have is the parent's
-    for entry in sorted(chosen, key=lambda entry: (entry.started, entry.id)):
+    for entry in sorted(chosen, key=lambda e: (e.started, e.updated, e.bytes, e.id, e.path)):
         try:
             stats = measure(
                 entry, lambda done, start=before: tick(start + done),  # type: ignore[misc]

@@ -10,7 +10,7 @@ from collections.abc import Callable, Container, Iterable, Sequence
 
 from sessionlog.branch import Stretch, is_linked, origin_of, speech_of, turns_of, within
 from sessionlog.pairing import Pairing
-from sessionlog.records import Event, Message, Record, Reset, Span, shown_type
+from sessionlog.records import Event, Message, Record, Reset, Span, as_own, shown_type
 from sessionlog.repeats import Repeats, units
 from sessionlog.session import Numbered
 
@@ -154,12 +154,9 @@ class OwnRun:
     def place(self, record: Record) -> Record:
         """The next record, as a part of the run that the log is of."""
         message = record.payload
-        if self._beside or not isinstance(message, Message):
-            return record
-        if not message.sidechain:
-            self._beside = True
-            return record
-        return record._replace(payload=message._replace(sidechain=""))
+        own = isinstance(message, Message) and not message.sidechain
+        self._beside = self._beside or own
+        return record if self._beside else as_own(record)
 
 
 def _after(reset: Reset, context: list[int], steps: list[Numbered | None]) -> list[int]:

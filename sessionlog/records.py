@@ -353,8 +353,8 @@ class Entry(NamedTuple):
     stop: str = ""
     """How it stands in a few words, for the list: "in bash: go test", "iteration limit"."""
     failure: str = ""
-    """What failed, as `why` has it, though the run ended by itself: "protoc is missing: …"; ""
-    where nothing did, or nobody asked. Safe to print."""
+    """Why it stopped, as `why` has it, where its ending does not tell: "protoc is missing: …"; ""
+    where it does, or nobody asked. Safe to print."""
 
     @property
     def complete(self) -> bool:
@@ -368,7 +368,7 @@ class Entry(NamedTuple):
     @property
     def failed(self) -> bool:
         """By its own ending, by how its program ended, or by what `why` found."""
-        return self.ok is False or bool(self.failure)
+        return self.ok is False or (self.is_well and bool(self.failure))
 
 
 _SHOWN = {"bot": "assistant", "instructions": "system", "checkpoint": "summary"}
@@ -406,6 +406,17 @@ def tells_again(record: Record, before: Record | None) -> bool:
         isinstance(event, Event) and isinstance(error, Event) and event.ends
         and event.ok is False and error.ok is False and event.text == error.text
     )  # fmt: skip
+
+
+def as_own(record: Record) -> Record:
+    """A record of a side chain as one of the run that its log is of."""
+    payload = record.payload
+    if isinstance(payload, Message) and payload.sidechain:
+        return record._replace(payload=payload._replace(sidechain=""))
+    if isinstance(payload, Event) and "sidechain" in payload.extra:
+        extra = {key: value for key, value in payload.extra.items() if key != "sidechain"}
+        return record._replace(payload=payload._replace(extra=extra))
+    return record
 
 
 def begun(oldest_first: Iterable[Record]) -> str:

@@ -31,6 +31,7 @@ from sessionlog.records import (
     Reset,
     Result,
     Status,
+    as_own,
     shown_type,
 )
 from sessionlog.repeats import again
@@ -232,12 +233,7 @@ def _own_run(records: Sequence[Record]) -> Sequence[Record]:
     messages = [r.payload for r in records if isinstance(r.payload, Message)]
     if not messages or not all(message.sidechain for message in messages):
         return records
-    return [
-        r._replace(payload=r.payload._replace(sidechain=""))
-        if isinstance(r.payload, Message)
-        else r
-        for r in records
-    ]
+    return list(map(as_own, records))
 
 
 def _history(

@@ -26,6 +26,7 @@ from sessionlog.records import (
     Activity,
     Damage,
     Event,
+    InFlight,
     Message,
     Meta,
     Record,
@@ -96,6 +97,9 @@ class _Asked(NamedTuple):
     """A call that waits for its response."""
 
     tool: Tool
+    id: str
+    n: int
+    """Number of its message."""
     time: float | None
     files: tuple[str, ...]
     counts: Counts
@@ -246,23 +250,24 @@ class Fold:
             tool.calls += 1
             waits = not (message.unsent or self._is_back)
             tool.open += waits
-            self._calls.ask(activity, _Asked(tool, time, _files(activity), to, waits))
+            asked = _Asked(tool, activity.id, self._n, time, _files(activity), to, waits)
+            self._calls.ask(activity, asked)
         elif activity.kind == "response":
-            asked = self._calls.answer(activity)
-            if asked is None:
+            call = self._calls.answer(activity)
+            if call is None:
                 to.orphans += not self._is_back
                 return
-            asked.tool.open -= asked.waits
-            asked.tool.seconds += self._calls.took(asked, activity, time)
+            call.tool.open -= call.waits
+            call.tool.seconds += self._calls.took(call, activity, time)
             well = went_well(message)
             if well is None:
-                asked.tool.interrupted += 1
+                call.tool.interrupted += 1
             elif not well:
-                asked.tool.failed += 1
+                call.tool.failed += 1
                 self._bad(time)
             else:
-                for path in asked.files:
-                    asked.counts.changed(path)
+                for path in call.files:
+                    call.counts.changed(path)
 
     # -- events --------------------------------------------------------------------------------
 
@@ -303,20 +308,33 @@ class Fold:
             density=self._density,
         )  # fmt: skip
         self._clock.tell(stats)
-        newest = list(islice(newest_first, _TAIL))
+        newest, own = list(islice(newest_first, _TAIL)), list[InFlight]()
         if newest and not self.form.ending(newest).ended:
-            stats.in_flight = in_flight(newest)
+            stats.in_flight, own = self._flying(newest)
         if self._seen is not None:
             stats.own = self._part(stats, spent)
+            stats.own.in_flight = own
         return stats
+
+    def _flying(self, newest: list[Record]) -> tuple[list[InFlight], list[InFlight]]:
+        """The calls in flight, with the numbers of their messages; and those that are no copies."""
+        flying, own = list[InFlight](), list[InFlight]()
+        waiting = self._calls.waiting()
+        for call in reversed(in_flight(newest)):  # the newest of those that look the same
+            same = waiting.get((call.tool, call.call_id))
+            asked = same.pop() if same else None
+            call = call._replace(n=asked.n if asked else None)
+            flying.append(call)
+            if asked is None or asked.counts is not self._copied:
+                own.append(call)
+        return flying[::-1], own[::-1]
 
     def _part(self, whole: Stats, spent: Spent) -> Stats:
         """What no earlier log has."""
         self._own.messages += whole.counts.messages - self._own.messages - self._copied.messages
         own = Stats(
             counts=self._own, side=whole.side, tokens=spent.fresh, side_tokens=spent.fresh_side,
-            cost=spent.fresh_cost, models=whole.models, in_flight=whole.in_flight,
-            density=whole.density,
+            cost=spent.fresh_cost, models=whole.models, density=whole.density,
         )  # fmt: skip
         (self._own_clock or self._clock).tell(own)
         return own
@@ -341,6 +359,13 @@ class _Calls:
         """The call that this answers; None: an orphan."""
         n = self._pairing.response(response)
         return None if n is None else self._asked.pop(n)
+
+    def waiting(self) -> dict[tuple[str, str], list[_Asked]]:
+        """The calls without a response by tool and id, oldest first."""
+        found: dict[tuple[str, str], list[_Asked]] = {}
+        for asked in self._asked.values():
+            found.setdefault((asked.tool.name, asked.id), []).append(asked)
+        return found
 
     def narrated(self, event: Event, time: float | None) -> None:
         """When a call began or ended, told before its messages. Events have no ids: an end is

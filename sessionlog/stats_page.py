@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 from sessionlog.density import Cell, Density
 from sessionlog.figures import Counts, Stats, Tool
+from sessionlog.records import InFlight
 from sessionlog.text import clip, one_line, pad, took, width
 from sessionlog.tools import label_of
 
@@ -25,6 +26,8 @@ LABEL = 11
 _MARGIN = 2
 _NAME, _CALLS, _FAILED, _TIME = 14, 7, 7, 7
 """Columns of a tool's name and of its three numbers."""
+_FLYING = 4
+"""Tools whose calls in flight are told one by one."""
 _LEVELS = "▁▂▃▄▅▆▇█"
 _PARTS = (
     ("cache_read", "cache read", "▂", "fg-3"), ("cache_write", "cache write", "▄", "fg-2"),
@@ -154,14 +157,20 @@ def _calls(stats: Stats) -> list[Piece]:
         said.append((f"{counts.interrupted:,} interrupted", "fg"))
     if counts.open:
         said.append((f"{counts.open:,} without a result", "open"))
-    flying = Counter(label_of(call.tool) for call in stats.in_flight)
-    said += [
-        (f"{f'{many:,} ' if many > 1 else ''}{tool} in flight", "open")
-        for tool, many in flying.most_common(4)
-    ]
+    said += _flying([call for call in stats.in_flight if call.n is not None], "")
+    said += _flying([call for call in stats.in_flight if call.n is None], " beside the messages")
     if counts.orphans:
         said.append((f"{counted(counts.orphans, 'result')} without a call", "fg"))
     return said
+
+
+def _flying(calls: Sequence[InFlight], where: str) -> Iterator[Piece]:
+    """`7 exec in flight`, tool by tool. Those that have a message are without a result, too."""
+    tools = Counter(label_of(call.tool) for call in calls).most_common()
+    for tool, many in tools[:_FLYING]:
+        yield f"{f'{many:,} ' if many > 1 else ''}{tool} in flight{where}", "open"
+    if more := sum(many for _, many in tools[_FLYING:]):
+        yield f"{more:,} more in flight{where}", "open"
 
 
 def _trouble(counts: Counts) -> list[Piece]:
@@ -234,6 +243,8 @@ class _Columns(NamedTuple):
 
     name: int
     calls: int
+    open: int
+    """What of the first bar's columns is kept for the words about open calls."""
     seconds: int
     most: int
     longest: float
@@ -248,7 +259,8 @@ def _tools(counts: Counts, columns: int) -> Iterator[Said]:
     name = min(max(longest + 1, _NAME), max(columns // 5, _NAME))
     room = columns - _MARGIN - name - _CALLS - _FAILED - _TIME - 4
     second = room * 2 // 5
-    by = _Columns(name, room - second, second, max(tool.calls for tool in tools),
+    by = _Columns(name, room - second, max(len(_open(tool)) for tool in tools), second,
+                  max(tool.calls for tool in tools),
                   max(tool.seconds for tool in tools))  # fmt: skip
     yield Said([
         (" " * _MARGIN + pad("tool", name) + pad("calls", _CALLS, ">"), "fg-2"),
@@ -266,11 +278,16 @@ def _by_label(counts: Counts) -> list[Tool]:
     return found.ranked()
 
 
+def _open(tool: Tool) -> str:
+    return f" {tool.open:,} open" if tool.open else ""
+
+
 def _tool(tool: Tool, by: _Columns) -> list[Piece]:
-    cells = bar(tool.calls, by.most, by.calls)
-    bad = min(bar(tool.failed, by.most, by.calls), cells)
+    most = max(by.calls - by.open, 1)
+    cells = bar(tool.calls, by.most, most)
+    bad = min(bar(tool.failed, by.most, most), cells)
     room = by.calls - cells
-    open_calls = clip(f" {tool.open:,} open" if tool.open else "", room)
+    open_calls = clip(_open(tool), room)
     name = clip(tool.name or "(no name)", by.name - 1)
     return [
         (" " * _MARGIN + pad(name, by.name), "fg-1"),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from sessionlog.records import Ending, Message, Meta, Record, Status
 
 WAITS = "not gone on with yet"
@@ -40,6 +42,18 @@ def waits(meta: Meta, started: str, last: Record | None) -> bool:
         return False
     told = isinstance(last.payload, Message) and last.payload.type == "user"
     return last.at[:19] < started[:19] or (told and last.at[:19] == started[:19])
+
+
+def last_at(newest_first: Iterable[Record]) -> str:
+    """When a log was written last: the latest time on the last line that tells one. A line may
+    hold a whole answer, and end with when that began."""
+    last: Record | None = None
+    for record in newest_first:
+        if last is not None and record.span.offset != last.span.offset:
+            break
+        if (time := record.time) and (last is None or last.time is None or time > last.time):
+            last = record
+    return last.at if last is not None else ""
 
 
 def outlived(ending: Ending) -> Ending:

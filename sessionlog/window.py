@@ -24,7 +24,7 @@ from sessionlog.errors import Unreadable
 from sessionlog.formats.base import Format, other_record
 from sessionlog.framing import Line, split, starts_of
 from sessionlog.logfile import open_log, stat_log
-from sessionlog.records import Damage, Message, Record, Span
+from sessionlog.records import Damage, Message, Record, Span, as_own
 from sessionlog.seal import sealed
 
 CHUNK = 64 * 1024
@@ -345,7 +345,7 @@ class Log:
         """The chunk, and the checksum of its bytes."""
         chunk, total = self._as_it_stands(number)
         if _side(chunk) and self._is_subagents():
-            chunk = chunk._replace(records=tuple(map(_own, chunk.records)))
+            chunk = chunk._replace(records=tuple(map(as_own, chunk.records)))
         return chunk, total
 
     def _is_subagents(self) -> bool:
@@ -381,12 +381,6 @@ def _side(chunk: Chunk) -> bool | None:
     """Are all of its messages a subagent's? None: it has none."""
     said = [r.payload for r in chunk.records if isinstance(r.payload, Message)]
     return all(message.sidechain for message in said) if said else None
-
-
-def _own(record: Record) -> Record:
-    if isinstance(record.payload, Message) and record.payload.sidechain:
-        return record._replace(payload=record.payload._replace(sidechain=""))
-    return record
 
 
 def long_records(form: Format, line: Line, length: int) -> list[Record]:

@@ -37,7 +37,8 @@ class Page(NamedTuple):
     width: int
     digits: int
     """Columns of the numbers."""
-    clock: Clock
+    clocks: tuple[Clock, Clock]
+    """Of the left and of the right: each may count from its own start."""
 
     @property
     def halves(self) -> tuple[int, int]:
@@ -137,7 +138,7 @@ def row(kind: str, rows: Rows, numbers: tuple[int, int], page: Page, cursor: Cur
     """One line: both sides, or the one that has it."""
     if page.wide:
         drawn = [
-            _drawn(r, n, page, page.halves[i], cursor if cursor and cursor.side == i else None)
+            _drawn(r, n, i, page, page.halves[i], cursor if cursor and cursor.side == i else None)
             for i, (r, n) in enumerate(zip(rows, numbers, strict=True))
         ]
         if kind == "common":
@@ -148,20 +149,22 @@ def row(kind: str, rows: Rows, numbers: tuple[int, int], page: Page, cursor: Cur
         return Line([*first, ("│", "line"), *second], tint=_tint(cursor))
     side = 0 if numbers[0] else 1
     mark: Piece = (" ", "") if kind == "common" else (MARKS[side], "accent")
-    line = _drawn(rows[side], numbers[side], page, page.width - 1, cursor)
+    line = _drawn(rows[side], numbers[side], side, page, page.width - 1, cursor)
     if kind == "common":
         line = _receding(line)
     return Line([line.left[0], mark, *line.left[1:]], line.right, _tint(cursor))
 
 
-def _drawn(row: Row | None, n: int, page: Page, columns: int, cursor: Cursor | None) -> Line:
+def _drawn(
+    row: Row | None, n: int, side: int, page: Page, columns: int, cursor: Cursor | None
+) -> Line:
     if not n:
         return Line([*_gutter(cursor)])
     if row is None:
         said = f"{n:>{page.digits}}  the log is another one by now"
         return Line([*_gutter(cursor), (said, "open")])
     focused = cursor is not None and cursor.focused
-    look = Look(Columns(columns, page.digits), page.clock, "", cursor is not None, focused)
+    look = Look(Columns(columns, page.digits), page.clocks[side], "", cursor is not None, focused)
     return lines_of(row._replace(n=n, in_context=True), look)[0]
 
 

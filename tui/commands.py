@@ -328,13 +328,27 @@ def groups() -> dict[str, list[Command]]:
     return found
 
 
+def places(command: Command, panes: str = ", ".join(PANES), log: str = ", ".join(_LOG)) -> str:
+    """Where its keys mean this; `panes` and `log` are the words for all panes, and for those of a
+    log."""
+    where = set(command.where)
+    missing = [name for name in EVERYWHERE if name not in where]
+    if len(missing) < 2:
+        return " but in ".join(["anywhere", *missing])
+    found = [name for name in command.where if name in SHEETS]
+    if where >= set(PANES):
+        return ", ".join([panes, *found])
+    if where >= set(_LOG):
+        return ", ".join([log, *found])
+    return ", ".join(command.where)
+
+
 def markdown() -> str:
     """The README's table."""
     rows = ["| keys | where | does |", "| --- | --- | --- |"]
     for command in COMMANDS:
         keys = " ".join(f"`{shown(key)}`" for key in command.keys)
-        where = "anywhere" if set(PANES) <= set(command.where) else ", ".join(command.where)
-        rows.append(f"| {keys} | {where} | {command.help} |")
+        rows.append(f"| {keys} | {places(command)} | {command.help} |")
     return "\n".join(rows)
 
 

@@ -20,7 +20,6 @@ from sessionlog.records import (
     Record,
     Reset,
     Result,
-    moment,
     shown_type,
 )
 from sessionlog.text import one_line, size, visible, width
@@ -30,6 +29,7 @@ from tui.flow import MORE, chopped
 from tui.highlight import json_lines
 from tui.lines import Line, Piece
 from tui.markdown import markdown
+from tui.row_lines import Clock
 from tui.rows import Row
 from tui.signs import SIGNS
 
@@ -43,12 +43,6 @@ DAMAGED = 64 * 1024
 """Bytes of a damage that are shown."""
 
 
-def local_clock(at: str) -> str:
-    """23:05:09 in the local time of this machine; "" where the record has no time."""
-    time = moment(at)
-    return time.astimezone().strftime("%H:%M:%S") if time else ""
-
-
 class Look(NamedTuple):
     """How a row is to be looked at."""
 
@@ -56,7 +50,7 @@ class Look(NamedTuple):
     raw: bool = False
     expanded: bool = False
     """Nothing folded; in the raw view the bytes as they stand instead of laid out."""
-    clock: Callable[[str], str] = local_clock
+    clock: Callable[[str], str] = Clock().full
 
 
 def body(row: Row, read: Read, look: Look) -> Iterator[Line]:

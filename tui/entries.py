@@ -10,15 +10,14 @@ from __future__ import annotations
 import os
 from bisect import bisect_right
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from datetime import datetime
 
 from sessionlog.records import Entry, Status, moment
 from sessionlog.status import ALIVE
-from sessionlog.text import ago, clip, one_line, pad, visible, width
+from sessionlog.text import ago, clip, one_line, pad, visible, width, wrap
 from tui.lines import Line, Piece
 from tui.orders import Order, heading
-from tui.signs import COLOURS, SIGNS, WORDS, badge, is_troubled, state_of
+from tui.signs import COLOURS, SIGNS, badge, is_troubled, state_of
 
 TABLE = 60
 """Columns from which on the list is a table."""
@@ -32,28 +31,6 @@ NAMED = 36
 """Columns from which on it does so in a list of several agents' sessions."""
 _SEEN = 200
 """Characters of a log's text that are looked at for a row."""
-
-
-@dataclass(frozen=True, slots=True)
-class Filter:
-    """Which sessions are shown."""
-
-    state: str = ""
-    """Name of a sign ("fail", "open", ...); "" for all."""
-    text: str = ""
-
-    def __call__(self, entry: Entry) -> bool:
-        state = state_of(entry)
-        if self.state and self.state not in (state, "fail" if state == "amiss" else ""):
-            return False
-        if not self.text:
-            return True
-        cut = entry.status in (Status.UNFINISHED, Status.TRUNCATED)
-        told = (entry.title, entry.id, entry.agent, entry.workdir, entry.stop, entry.model,
-                entry.reason or "", entry.failure, entry.path, entry.status or "",
-                WORDS[state], "killed" if cut else "")  # fmt: skip
-        words = "\n".join(told).casefold()
-        return all(word in words for word in self.text.casefold().split())
 
 
 class Rows:
@@ -140,7 +117,7 @@ def lines_of(
         agent = [(f" {_agent(entry)}", "fg-3")] if named else []
         return [Line([*head, *title], [*marks, *agent, (" ", ""), age], tint)]
     behind = guide.replace("├", "│").replace("└", " ")
-    reason = (_reason(entry), COLOURS.get(state, "fg-2"))
+    reason = (reason_of(entry), COLOURS.get(state, "fg-2"))
     second: list[Piece] = [gutter, *_guided(behind), ("  ", ""), reason]
     told = (f" {_agent(entry).strip()} {_ran(entry, now):>5} ", "fg-3")
     return [Line([*head, *title], [(" ", ""), age], tint), Line(second, [*marks, told], tint)]
@@ -160,7 +137,7 @@ def _table(
         text = clip(text, room - used)
         used += width(text)
         cells.append((text, style))
-    reason = (_reason(entry), COLOURS.get(state_of(entry), "fg-3"))
+    reason = (reason_of(entry), COLOURS.get(state_of(entry), "fg-3"))
     marks = _spaced(badge(entry.damage))
     names = 8 if columns >= ROOMY else 6
     told = f" {_agent(entry, names):>{names}} {_ran(entry, now):>5} "
@@ -182,7 +159,7 @@ def _titled(entry: Entry, state: str, selected: bool) -> list[Piece]:
     return [("@end ", "accent"), (text, style)] if entry.resumed_from else [(text, style)]
 
 
-def _reason(entry: Entry) -> str:
+def reason_of(entry: Entry) -> str:
     """How it stands, in a few words."""
     if entry.failure:
         return entry.failure[:_SEEN]
@@ -249,14 +226,6 @@ def title(columns: int, focused: bool, right: str) -> Line:
     return Line([gutter, ("Sessions", style)], [(f" {right} ", "fg-3")], "surface")
 
 
-def hidden(of: int, why: Filter, columns: int) -> list[Line]:
-    """What is shown where the filter hides every session."""
-    words = [f"only {WORDS[why.state]}"] if why.state else []
-    words += [f"“{visible(why.text)}”"] if why.text else []
-    said = f" 0 of {of} · {' · '.join(words)} "
-    return [Line([]), Line([(said, "fg")]), Line([(" o a", "fg-1 bold"), (" shows all", "fg-2")])]
-
-
 def empty(looked: Iterable[tuple[str, str]], columns: int) -> list[Line]:
     """Nothing found: where it looked, and how to get something."""
     indent = " " * max(1, (columns - 70) // 4)
@@ -275,38 +244,54 @@ def empty(looked: Iterable[tuple[str, str]], columns: int) -> list[Line]:
     ):
         lines.append(Line([(f"{indent}  $ ", "fg-3"), (f"{command:26}", "fg"), (what, "fg-2")]))
     lines += [Line([]), Line([(f"{indent}Signs", "fg-2")])]
-    return [*lines, *legend(f"{indent}  ")]
+    return [*lines, *legend(f"{indent}  ", columns)]
 
 
-def legend(indent: str) -> list[Line]:
-    """The signs in words."""
+def legend(indent: str, columns: int) -> list[Line]:
+    """The signs in words, as many beside each other as there is room for."""
+    lines: list[Line] = []
+    for told in _LEGEND:
+        line: list[Piece] = []
+        for name, word in told:
+            first, *rest = wrap(word, max(columns - len(indent) - 2, 8), _LONGEST)
+            item = [SIGNS[name], (f" {first}", "fg")]
+            if line and sum(width(text) for text, _ in line) + width(word) + 5 <= columns:
+                line += [("   ", ""), *item]
+            else:
+                line = [(indent, ""), *item]
+                lines.append(Line(line))
+            lines += [Line([(f"{indent}  {text}", "fg")]) for text in rest]
+            line = lines[-1].left
+    return lines
 
-    def row(*names: tuple[str, str]) -> Line:
-        pieces: list[Piece] = [(indent, "")]
-        for name, word in names:
-            pieces += [SIGNS[name], (f" {word}   ", "fg")]
-        return Line(pieces)
 
-    return [
-        row(("ok", "ok"), ("fail", "failed"), ("ended", "ended, no verdict"), ("run", "running")),
-        row(("amiss", "ended by itself, but something failed: the row says what, w why")),
-        row(("open", "unfinished, or a call without a result"), ("torn", "truncated")),
-        row(("bytes", "damaged bytes"), ("user", "user turn"), ("summary", "summary of a reset")),
-    ]
-
-
-def marks(indent: str) -> list[Line]:
+def marks(indent: str, columns: int) -> list[Line]:
     """What else stands before or behind a title, a row or a number, in words."""
-    told = (
-        ("·", "no session log; in a log, an event"),
-        ("@7 @end", "made from another session: at its message 7, or at its end"),
-        ("▒2", "2 damages"), ("├ └", "in the order by family: made from the one above"),
-        ("│", "left of a row: the model does not know it any more"),
-        ("=20", "failed as the call of message 20 did"),
-        ("18 L60", "message 18; line 60 of the log, where there is no message"),
-        ("┊", "the line above goes on"), ("◂ ▸", "left and right, of two runs compared"),
-    )  # fmt: skip
-    return [Line([(f"{indent}{pad(sign, 8)} ", "fg-1"), (words, "fg")]) for sign, words in told]
+    lines = []
+    for sign, words in _MARKS:
+        first, *rest = wrap(words, max(columns - len(indent) - 9, 8), _LONGEST)
+        lines.append(Line([(f"{indent}{pad(sign, 8)} ", "fg-1"), (first, "fg")]))
+        lines += [Line([(f"{indent}{'':8} {text}", "fg")]) for text in rest]
+    return lines
+
+
+_LONGEST = 12
+"""Lines that the words of one sign may take."""
+_LEGEND = (
+    (("ok", "ok"), ("fail", "failed"), ("ended", "ended, no verdict"), ("run", "running")),
+    (("amiss", "ended by itself, but something failed: the row says what, w why"),),
+    (("open", "unfinished, or a call without a result"), ("torn", "truncated")),
+    (("bytes", "damaged bytes"), ("user", "user turn"), ("summary", "summary of a reset")),
+)
+_MARKS = (
+    ("·", "no session log; in a log, an event"),
+    ("@7 @end", "made from another session: at its message 7, or at its end"),
+    ("▒2", "2 damages"), ("├ └", "in the order by family: made from the one above"),
+    ("│", "left of a row: the model does not know it any more"),
+    ("=20", "failed as the call of message 20 did"),
+    ("18 L60", "message 18; line 60 of the log, where there is no message"),
+    ("┊", "the line above goes on"), ("◂ ▸", "left and right, of two runs compared"),
+)  # fmt: skip
 
 
 def project_of(entry: Entry) -> str:

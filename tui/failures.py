@@ -1,5 +1,5 @@
-"""Which sessions failed although they ended by themselves. Their rows do not tell: `why` does, from
-the last records, as for the head of an open session.
+"""What the rows of sessions do not tell of their stop, above all which failed although they ended
+by themselves: `why` does, from the last records, as for the head of an open session.
 
 A thread asks while nobody presses a key: the newest first, each again only when its log changed.
 """
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from sessionlog.amiss import failure_of
 from sessionlog.errors import SessionLogError
 from sessionlog.logfile import kept_in
-from sessionlog.records import Entry
+from sessionlog.records import Entry, Status
 from tui import messages, workers
 from tui.opening import last_records, open_log
 from tui.stop import gather, why_of
@@ -65,7 +65,7 @@ class Failures:
     def _left(self, entries: Iterable[Entry]) -> list[Entry]:
         left, size = [], 0
         for entry in entries:
-            if entry.is_well:
+            if entry.status not in (None, Status.RUNNING):
                 size += min(entry.bytes, MOST)
                 if size > ALL:
                     break
@@ -109,7 +109,7 @@ def _ask(
 
 
 def failure(entry: Entry, rest: Callable[[], None] = lambda: None) -> str:
-    """What failed in a session that ended by itself; "" where nothing did, or none can tell."""
+    """Why a session stopped, where its row does not tell; "" where it does, or none can tell."""
     if entry.bytes > MOST and kept_in(entry.path) is not None:
         return ""
     try:
@@ -117,6 +117,6 @@ def failure(entry: Entry, rest: Callable[[], None] = lambda: None) -> str:
     except SessionLogError:
         return ""
     try:
-        return failure_of(why_of(entry, gather(last_records(log, MOST, rest))))
+        return failure_of(entry, why_of(entry, gather(last_records(log, MOST, rest))))
     finally:
         log.close()

@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from sessionlog.errors import SessionLogError
 from sessionlog.evidence import Evidence
 from sessionlog.formats.table import named
 from sessionlog.logfile import open_log as descriptor
@@ -18,6 +19,7 @@ from sessionlog.source import format_of
 from sessionlog.text import visible
 from sessionlog.window import Log
 from tui.entries import home
+from tui.timeline import Timeline
 
 if TYPE_CHECKING:
     from sessionlog.why.facts import Beside
@@ -37,6 +39,18 @@ def open_log(entry: Entry, *, stays: bool = True) -> Log:
     finally:
         os.close(fd)
     return Log(entry.path, form, stays=stays)
+
+
+def began(entry: Entry) -> str:
+    """When the run of a list's row began, as its timeline has it; "" where nothing tells."""
+    try:
+        log = open_log(entry, stays=False)
+    except SessionLogError:
+        return ""
+    try:
+        return Timeline(log).started()
+    finally:
+        log.close()
 
 
 def last_records(

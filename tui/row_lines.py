@@ -42,6 +42,15 @@ class Clock(NamedTuple):
         """A time of day in 8 columns, or 5 when `short`; blank for a time that is none."""
         return _told(at, self.mode, self.started, self.zone)[: 5 if short else 8]
 
+    @property
+    def name(self) -> str:
+        """For the status line."""
+        return {"local": "local time", "start": "since start", "utc": "UTC"}[self.mode]
+
+    def full(self, at: str) -> str:
+        """The same for those that only know the time they ask for."""
+        return self.tell(at, short=False)
+
 
 @lru_cache(maxsize=4096)
 def _told(at: str, mode: ClockMode, started: str, zone: tzinfo | None) -> str:

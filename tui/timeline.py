@@ -15,6 +15,7 @@ from typing import TypeVar
 from sessionlog.formats.base import TROUBLE
 from sessionlog.marks import Marks
 from sessionlog.records import Ending, Record, begun
+from sessionlog.status import last_at
 from sessionlog.text import one_line
 from sessionlog.window import CHUNK, Change, Chunk, Log
 from tui import chunk_rows, folds, pairs
@@ -149,7 +150,7 @@ class Timeline:
         last = next((row for row in reversed(rows) if not row.quiet), None)
         if last is not None and last.sort in ("end", "writing"):
             return []
-        at = next((r.at for row in reversed(rows) for r in row.records[::-1] if r.at), "")
+        at = last_at(record for row in reversed(rows) for record in row.records[::-1])
         ending = self.ending
         if ending.ended:
             words = one_line(ending.text) or one_line(ending.reason or "") or "ended"

@@ -19,8 +19,8 @@ from tui.stop import TINTS
 _LABEL = 11
 _MOST = 3
 """Lines that a statement may take."""
-_STYLES = {"fail": "fail", "open": "open", "run": "run", "torn": "bytes", "bytes": "bytes",
-           "reset": "accent", "ok": "fg-1"}  # fmt: skip
+_STYLES = {"fail": "fail", "amiss": "open", "open": "open", "run": "run",
+           "torn": "bytes", "bytes": "bytes", "reset": "accent", "ok": "fg-1"}  # fmt: skip
 
 
 class Told(NamedTuple):

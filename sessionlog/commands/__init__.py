@@ -18,6 +18,6 @@ COMMANDS = {
     "agents": "the agents that a session can be handed to",
     "stop": "kills what was handed over, and all it started",
     "record": "an agent's stream from standard input, passed through and recorded",
-    "demo": "a folder of telling sessions, on the screen",
+    "demo": "a folder of telling sessions to look at",
 }
 """Name and what it gives. Its file is imported when the command is asked for."""

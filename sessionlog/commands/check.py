@@ -7,12 +7,14 @@ from collections.abc import Iterable
 from typing import Any
 
 from sessionlog import shown
-from sessionlog.commands.common import CANNOT, DONE, FOUND, all_of, complain, places, say
+from sessionlog.amiss import failure_of
+from sessionlog.commands.common import CANNOT, DONE, FOUND, alike, all_of, complain, places, say
 from sessionlog.errors import SessionLogError
 from sessionlog.reader import load
 from sessionlog.records import Status
 from sessionlog.text import visible
 from sessionlog.tools import label_of
+from sessionlog.why.answer import why
 
 
 def arguments(sub: argparse.ArgumentParser) -> None:
@@ -23,10 +25,12 @@ def arguments(sub: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Do it."""
-    code = DONE
-    for entry in all_of(options, options.refs):
+    code, entries = DONE, list(all_of(options, options.refs))
+    shared = alike(entries)
+    for entry in entries:
         try:
-            checked = shown.of_check(load(entry.path))
+            session = load(entry.path)
+            checked = shown.of_check(session)
         except SessionLogError as error:
             complain(str(error))
             code = CANNOT
@@ -36,15 +40,24 @@ def run(options: argparse.Namespace) -> int:
             or checked["status"] in (Status.UNFINISHED, Status.TRUNCATED)
         )  # fmt: skip
         code = max(code, FOUND if bad else DONE)
-        say([shown.json_line(checked)] if options.json else _check_lines(checked))
+        if options.json:
+            say([shown.json_line(checked)])
+        else:
+            failure = failure_of(entry, why(session)) if session.ok else ""
+            say(_check_lines(checked, failure, entry.path if entry.id in shared else ""))
     return code
 
 
-def _check_lines(found: dict[str, Any]) -> Iterable[str]:
-    ok = {True: "ok", False: "not ok", None: "not known whether ok"}[found["ok"]]
+def _check_lines(found: dict[str, Any], failure: str, place: str) -> Iterable[str]:
+    """`failure`: what failed, though the run ended by itself. `place`: told, as the id is not the
+    log's alone."""
+    well = f"ended by itself, but {failure}" if failure else "ok"
+    ok = {True: well, False: "not ok", None: "not known whether ok"}[found["ok"]]
     reason = f" ({visible(found['reason'])})" if found["reason"] else ""
     ending = f", {ok}" if found["status"] == Status.COMPLETE else ""
     yield f"{visible(found['id'])}: {found['status']}{reason}{ending}"
+    if place:
+        yield f"  {visible(place)}"
     counts = (("messages", "message"), ("calls", "call"), ("users", "prompt"),
               ("assistants", "answer"), ("events", "event"))  # fmt: skip
     yield "  " + ", ".join(f"{found[k]} {word}{'s' * (found[k] != 1)}" for k, word in counts)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
@@ -67,6 +68,12 @@ def all_of(options: argparse.Namespace, refs: Iterable[str]) -> Iterator[Entry]:
             yield from look(list(logs_in([ref])), False)
         else:
             yield found(options, ref)
+
+
+def alike(entries: Iterable[Entry]) -> set[str]:
+    """The ids that several of these logs have: only its path tells which one is meant."""
+    counts = Counter(entry.id for entry in entries)
+    return {id for id, count in counts.items() if count > 1}
 
 
 def is_place(ref: str) -> bool:

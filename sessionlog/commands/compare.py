@@ -131,12 +131,14 @@ def _table(entries: Entries, logs: Logs, width: int) -> Iterator[str]:
 
 
 def ended(entry: Entry) -> str:
-    """How a run stands, in a few words: `failed: context window exceeded`."""
+    """How a run stands, in a few words: `failed: context window exceeded`. Of one that ended by
+    itself that is all that its ending tells."""
     words = {Status.RUNNING: "running", Status.UNFINISHED: "unfinished",
              Status.TRUNCATED: "truncated"}  # fmt: skip
     state = words.get(entry.status) if entry.status is not None else "no log"
-    state = state or {True: "ok", False: "failed", None: "ended"}[entry.ok]
-    said = one_line(entry.stop)
+    state = state or {True: "ended by itself", False: "failed", None: "ended"}[entry.ok]
+    state = "failed" if entry.failed else state
+    said = entry.failure or one_line(entry.stop)
     return f"{state}: {said}" if said and said != state else state
 
 

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from functools import partial
 from itertools import islice
+from typing import Any
 
 from sessionlog import shown
 from sessionlog.commands.common import DONE, agents, cell, columns, complain, counted, say
@@ -46,7 +47,7 @@ def run(options: argparse.Namespace) -> int:
     paths = list(logs_in(places))
     now, room = time.time(), columns() if sys.stdout.isatty() else 0
 
-    def rows(entries: Iterable[Entry]) -> Iterator[tuple[tuple[bool, str, str], str, str]]:
+    def rows(entries: Iterable[Entry]) -> Iterator[tuple[tuple[bool, str, str, str], str, str]]:
         for entry in entries:
             if not options.agent or {entry.agent, entry.format} & {*options.agent}:
                 told, more = _asked(entry, now) if options.why else (entry, {})
@@ -83,16 +84,14 @@ def _by_project(rows: Iterable[tuple[str, str]]) -> Iterator[str]:
         yield from (f"  {row}" for row in group)
 
 
-def _asked(entry: Entry, now: float) -> tuple[Entry, dict[str, str | None]]:
+def _asked(entry: Entry, now: float) -> tuple[Entry, dict[str, Any]]:
     from sessionlog.amiss import asked  # a plain listing is to start at once
 
     told, cause = asked(entry, datetime.fromtimestamp(now, UTC))
-    return told, {"cause": cause}
+    return told, {"stop": told.failure or told.stop, "cause": cause, "failed": told.failed}
 
 
-def _list_row(
-    entry: Entry, more: dict[str, str | None], as_json: bool, now: float, room: int
-) -> str:
+def _list_row(entry: Entry, more: dict[str, Any], as_json: bool, now: float, room: int) -> str:
     if as_json:
         return shown.json_line({**shown.of_entry(entry), **more})
     return _list_line(entry, now, room)
@@ -102,9 +101,9 @@ def _list_line(entry: Entry, now: float, room: int) -> str:
     """`failed  zot  8h  id  title  how it stopped`, in so many columns; 0: nothing is cut."""
     started = moment(entry.started or entry.updated)
     age = ago(now - started.timestamp()) if started else ""
-    stop = entry.stop if entry.status else entry.reason or ""
-    if entry.is_well:
-        stop = entry.failure
+    stop = entry.failure
+    if not stop and not entry.is_well:
+        stop = entry.stop if entry.status else entry.reason or ""
     cut = room > 0
     left = max(room - 49, 20) if cut else 60
     title = left * 5 // 9 if cut and stop else left

@@ -15,6 +15,7 @@ from sessionlog.commands.common import (
     FOUND,
     INTERRUPTED,
     agents,
+    alike,
     columns,
     complain,
     counted,
@@ -70,7 +71,7 @@ def run(options: argparse.Namespace) -> int:
     known: dict[str, Entry] = {}
     if len(paths) <= FEW:
         known = {e.path: e for e in ordered(glance(path, closely=False) for path in paths)}
-    told = _Telling(options.json, sys.stdout.isatty(), options.limit, known)
+    told = _Telling(options.json, sys.stdout.isatty(), options.limit, known, _case(query))
     found = search_wide([*known] or by_change(paths), query, within=None if options.json else NEAR)
     try:
         told.all(found)
@@ -96,7 +97,7 @@ def _nothing(paths: Sequence[str], known: dict[str, Entry], query: Query, told: 
     if paths and not read:
         return CANNOT
     noun = "log" if len(paths) <= FEW else "file"
-    words = f"nothing found in {read:,} {noun}{'s' * (read != 1)}, all read"
+    words = f"nothing found in {read:,} {noun}{'s' * (read != 1)}, all read{_case(query)}"
     strange = [kind for kind in query.kinds if kind not in KINDS]
     if strange:
         words += f"; no kind is called {', '.join(strange)}: say one of {', '.join(KINDS)}"
@@ -116,6 +117,13 @@ def _query(options: argparse.Namespace) -> Query:
     )  # fmt: skip
 
 
+def _case(query: Query) -> str:
+    """Whether capitals counted, for the end of a count; "" where there is no letter in question."""
+    if query.text.lower() == query.text.upper():
+        return ""
+    return "; any case" if query.ignore_case else "; case counts (-i: any case)"
+
+
 def _words(said: Iterable[str]) -> tuple[str, ...]:
     return tuple(word for text in said for word in text.lower().split(",") if word)
 
@@ -124,9 +132,10 @@ class _Telling:
     """Prints what is found, and on standard error how far it is and what was left out."""
 
     def __init__(
-        self, as_json: bool, marked: bool, limit: int | None, known: dict[str, Entry]
+        self, as_json: bool, marked: bool, limit: int | None, known: dict[str, Entry], case: str
     ) -> None:
         self._json, self._marked, self._limit, self._known = as_json, marked, limit, known
+        self._case, self._alike = case, alike(known.values())
         self._watched = sys.stderr.isatty()
         self._due = time.monotonic() + _SOON
         self._line = ""
@@ -145,9 +154,14 @@ class _Telling:
             say(self._said(item))
             self.count += 1
             if self.count == self._limit:
-                hits = f"{self.count:,} hit{'s' * (self.count != 1)}"
-                self._notes[f"{hits} shown, the limit; there may be more"] = None
+                self._notes[f"{self._hits} shown, the limit; there may be more{self._case}"] = None
                 return
+        if self._watched and self.count:
+            self._notes[f"{self._hits}{self._case}"] = None
+
+    @property
+    def _hits(self) -> str:
+        return f"{self.count:,} hit{'s' * (self.count != 1)}"
 
     def _said(self, hit: Hit) -> Iterator[str]:
         entry = self._entry
@@ -157,6 +171,8 @@ class _Telling:
             entry = self._entry = self._known.get(hit.path) or glance(hit.path, closely=False)
             if not self._json:
                 yield _head(entry, self._marked)
+                if entry.id in self._alike:
+                    yield f"  {visible(entry.path)}"
         yield shown.json_line(of_hit(hit, entry)) if self._json else _row(hit, self._marked)
 
     def _progress(self, progress: Progress) -> None:

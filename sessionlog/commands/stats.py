@@ -13,6 +13,7 @@ from sessionlog import stats_page
 from sessionlog.commands.common import (
     CANNOT,
     DONE,
+    alike,
     cell,
     columns,
     complain,
@@ -57,9 +58,12 @@ def run(options: argparse.Namespace) -> int:
         counted[stats.path] = stats
         whole.add(stats)
     progress.clear()
+    shared = alike(entries)
     for entry in entries:
         if entry.path in counted:
             _tell(counted[entry.path], entry, options.json, several)
+            if several and entry.id in shared and not options.json:
+                say([f"    {visible(entry.path)}"])
     if several:
         _tell_total(whole, options.json)
     return code

@@ -16,7 +16,8 @@ from sessionlog.why.facts import Saying
 from sessionlog.why.look import Looked, look
 from sessionlog.why.said import Statement, place_of, statements, summary
 
-_SIGNS = {"fail": "✗", "open": "○", "run": "►", "torn": "≈", "bytes": "▒", "reset": "║", "ok": "✓"}
+_SIGNS = {"fail": "✗", "amiss": "!", "open": "○", "run": "►", "torn": "≈", "bytes": "▒",
+          "reset": "║", "ok": "✓"}  # fmt: skip
 _LABEL = 11
 _LINES = 3
 """Lines that a statement may take."""

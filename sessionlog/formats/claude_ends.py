@@ -18,7 +18,7 @@ from sessionlog.formats.claude_blocks import (
     is_refusal,
 )
 from sessionlog.formats.claude_events import ENDS
-from sessionlog.records import Ending, Event, Message, Record, Reset, shown_type
+from sessionlog.records import Ending, Event, Message, Record, Reset, as_own, shown_type
 from sessionlog.status import NO_END, UNASKED
 
 _TURN = 400
@@ -180,7 +180,7 @@ def _own_run(newest_first: Iterable[Record]) -> Iterator[Record]:
         if isinstance(record.payload, Message):
             yield from (record for record in rest if not _side(record))
             return
-    yield from map(_as_own, chain(side, rest))
+    yield from map(as_own, chain(side, rest))
 
 
 def _side(record: Record) -> str:
@@ -189,10 +189,3 @@ def _side(record: Record) -> str:
     if isinstance(payload, Message):
         return payload.sidechain
     return text_of(payload.extra.get("sidechain")) if isinstance(payload, Event) else ""
-
-
-def _as_own(record: Record) -> Record:
-    payload = record.payload
-    if isinstance(payload, Message):
-        return record._replace(payload=payload._replace(sidechain=""))
-    return record

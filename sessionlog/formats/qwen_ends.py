@@ -16,7 +16,7 @@ from sessionlog.formats.base import Description, dict_of, standing, text_of
 from sessionlog.formats.parts import last_said
 from sessionlog.formats.qwen_events import API_ERROR, INTERRUPT
 from sessionlog.formats.qwen_parts import CANCELLED
-from sessionlog.records import Ending, Event, Message, Meta, Origin, Record, shown_type
+from sessionlog.records import Ending, Event, Message, Meta, Origin, Record, as_own, shown_type
 
 _UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 _NEAR = 64 * 1024
@@ -192,15 +192,8 @@ def _own_run(newest_first: Iterable[Record]) -> Iterator[Record]:
             if isinstance(payload, Message):
                 yield from (r for r in rest if not _side(r))
                 return
-    yield from map(_as_own, chain(side, rest))
+    yield from map(as_own, chain(side, rest))
 
 
 def _side(record: Record) -> str:
     return record.payload.sidechain if isinstance(record.payload, Message) else ""
-
-
-def _as_own(record: Record) -> Record:
-    payload = record.payload
-    if isinstance(payload, Message):
-        return record._replace(payload=payload._replace(sidechain=""))
-    return record

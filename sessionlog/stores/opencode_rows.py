@@ -18,7 +18,7 @@ from sessionlog.formats.opencode import OpenCode
 from sessionlog.formats.opencode_lines import session_line
 from sessionlog.formats.opencode_parts import time_of
 from sessionlog.records import Entry, Record, Span
-from sessionlog.status import WAITS, judge, waits
+from sessionlog.status import WAITS, judge, last_at, waits
 from sessionlog.stores.opencode_ask import (
     Row,
     columns,
@@ -222,7 +222,7 @@ def _entry(path: str, source: _Source, lines: list[bytes]) -> Entry | None:
     return Entry(
         meta.id, place, form.name, form.agent, described.title, meta.task or described.title,
         meta.model, meta.workdir, described.started,
-        max((r.at for r in records[-1:]), default="") or time_of(times.get("updated")),
+        last_at(reversed(records)) or time_of(times.get("updated")),
         judge(ending, torn=False, alive=False), ending.reason, ending.ok, None,
         meta.resumed_from, meta.forked_from, stop=ending.text,
     )  # fmt: skip

@@ -25,6 +25,7 @@ from sessionlog.records import (
     Reset,
     Result,
     Span,
+    as_own,
     shown_type,
 )
 from sessionlog.text import one_line
@@ -107,13 +108,16 @@ class Pass:
         if isinstance(payload, Message):
             self._n = number = None if self._n is None else self._n + 1
             if payload.sidechain:
-                self._beside(record, payload)
+                self._beside(record)
                 self._clock.take(record, self._n)
                 return
             self._messages += 1
             self._take_message(record, payload)
         elif isinstance(payload, Event):
-            self._take_event(record, payload)
+            if payload.extra.get("sidechain"):
+                self._beside(record)
+            else:
+                self._take_event(record, payload)
         elif isinstance(payload, Result):
             words = payload.error or payload.message or payload.reason
             self._result, self._ended = payload, self._at(record, words, None)
@@ -126,13 +130,13 @@ class Pass:
         self._clock.take(record, self._n)
         self._end = record.span
 
-    def _beside(self, record: Record, message: Message) -> None:
-        """A subagent's message. Where a log holds no others, they are its run."""
+    def _beside(self, record: Record) -> None:
+        """A subagent's record. Where a log holds no others, they are its run."""
         if self._whole and not self._messages:
             if self._side is None:
                 self._side = Pass()
                 self._side._n = (self._n or 1) - 1
-            self._side.take(record._replace(payload=message._replace(sidechain="")))
+            self._side.take(as_own(record))
 
     # -- messages ------------------------------------------------------------------------------
 
@@ -188,8 +192,6 @@ class Pass:
     # -- events --------------------------------------------------------------------------------
 
     def _take_event(self, record: Record, event: Event) -> None:
-        if event.extra.get("sidechain"):
-            return
         self._calls.replaying = False
         kind = event.kind
         if kind in ("toolCallStart", "toolCallEnd", "toolCallError"):

@@ -55,7 +55,7 @@ class Statement(NamedTuple):
     label: str
     """"" where it goes on with what the line before says."""
     level: str
-    """fail, open, run, torn, ok, bytes, reset, or "" for a plain fact."""
+    """fail, amiss, open, run, torn, ok, bytes, reset, or "" for a plain fact."""
     words: str
     n: int | None = None
     """Number of the message it is about."""
@@ -77,6 +77,11 @@ def level_of(why: Why) -> str:
     if why.cause == "not_known" and (why.ok is False or (why.beside and why.beside.failed)):
         return "fail"
     return LEVELS.get(why.cause, "fail")
+
+
+def is_amiss(why: Why) -> bool:
+    """Did the run end by itself, though something failed?"""
+    return why.status is Status.COMPLETE and why.ok is True and why.cause != "finished"
 
 
 # -- the headline --------------------------------------------------------------------------------
@@ -294,7 +299,7 @@ def _evidence(why: Why) -> Iterator[Statement]:
     if why.cause == "not_known":
         yield Statement("cause", "", "not in the log")
         return
-    yield Statement("cause", level_of(why), words)
+    yield Statement("cause", "amiss" if is_amiss(why) else level_of(why), words)
     told = headline(why)[1]
     for said in why.evidence:
         if said.says == told:

@@ -6,8 +6,10 @@ from itertools import combinations
 
 import pytest
 
+from sessionlog.text import width
 from tui import commands
-from tui.commands import COMMANDS, DETAIL, LIST, TIMELINE
+from tui.commands import COMMANDS, DETAIL, EVERYWHERE, LIST, SEARCH, TIMELINE
+from tui.screens.help import Help
 
 WHERE = (LIST, TIMELINE, DETAIL)
 
@@ -68,3 +70,26 @@ def test_the_readme_table_has_every_command() -> None:
     table = commands.markdown()
     assert all(command.help in table for command in COMMANDS)
     assert table.count("\n") == len(COMMANDS) + 1
+
+
+def test_a_key_is_said_to_work_anywhere_only_where_every_screen_has_it() -> None:
+    for command in COMMANDS:
+        where = commands.places(command)
+        assert (where == "anywhere") == (set(command.where) == set(EVERYWHERE)), command
+        for name in commands.SHEETS:
+            assert where.startswith("anywhere") or (name in command.where) == (name in where)
+    assert commands.places(commands.by_id("why", LIST)) == "list, timeline, detail"
+    assert commands.places(commands.by_id("open", LIST)) == "anywhere but in handover"
+    assert commands.places(commands.by_id("toggle_raw", SEARCH)) == "replay, search"
+
+
+@pytest.mark.parametrize("columns", [30, 52, 92])
+def test_help_says_everything_in_any_width(columns: int) -> None:
+    lines = Help().body(columns)
+    texts = ["".join(text for text, _ in line.left + line.right) for line in lines]
+    assert all(width(text) <= columns for text in texts)
+    said = " ".join(" ".join(texts).split())
+    if columns >= 52:
+        assert "but something failed: the row says what, w why" in said
+    for command in COMMANDS:
+        assert all(word in said for word in command.help.split()), command

@@ -9,8 +9,9 @@ import pytest
 from sessionlog.records import Entry, Origin, Status
 from sessionlog.text import width
 from tui import entries
-from tui.entries import Filter, Rows
+from tui.entries import Rows
 from tui.lines import Line, fitted
+from tui.list_filter import Filter
 from tui.orders import Order
 
 NOW = datetime(2026, 11, 28, 7, 48, tzinfo=UTC).timestamp()

@@ -52,6 +52,23 @@ async def test_a_run_that_ended_by_itself_without_its_work_done_is_told_of_in_th
         await until(pilot, lambda: browser.entry and browser.entry.failure, "its head has it too")
 
 
+async def test_a_run_that_was_cut_off_says_why_where_its_ending_does_not(tmp_path: Path) -> None:
+    story = Claude("Copy it").call("cp a b", "cp: error: No space left on device", bad=True)
+    build.log(tmp_path / build.CLAUDE_FILE, story.lines)
+    async with opened(tmp_path) as (pilot, browser):
+        await until(pilot, lambda: found(browser))
+        assert "Disk full" in shown(pilot)
+        assert state_of(browser.sessions.entries[0]) == "open"
+
+
+async def test_the_page_why_shows_the_sign_of_the_row(tmp_path: Path) -> None:
+    lacking(tmp_path / build.CLAUDE_FILE)
+    async with opened(tmp_path) as (pilot, _):
+        await pilot.press("w")
+        await until(pilot, lambda: "! cause" in shown(pilot))
+        assert "○ cause" not in shown(pilot)
+
+
 async def test_a_log_is_asked_again_when_it_changed(tmp_path: Path) -> None:
     path = lacking(tmp_path / build.CLAUDE_FILE)
     async with opened(tmp_path) as (pilot, browser):

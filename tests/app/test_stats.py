@@ -16,7 +16,7 @@ from sessionlog.figures import Counts, Stats, Tool
 from sessionlog.formats.table import named
 from sessionlog.listing import glance, scan
 from sessionlog.measure import measure
-from sessionlog.records import Entry, Message, Tokens
+from sessionlog.records import Entry, InFlight, Message, Tokens
 from sessionlog.stats_page import amount, bar, page, shares, text
 from sessionlog.text import width
 from sessionlog.window import Log
@@ -107,6 +107,25 @@ def test_the_page_fits_and_holds_no_control_character(columns: int) -> None:
 def test_the_page_can_be_written_in_ascii_and_in_red() -> None:
     assert all(line.isascii() for line in text(page(numbers(["日本"]), 80), plain=True))
     assert any("\x1b[31m3 failed\x1b[0m" in line for line in text(page(numbers(), 80), colour=True))
+
+
+@pytest.mark.parametrize("columns", [60, 79, 120])
+def test_open_calls_stand_behind_the_longest_bar_too(columns: int) -> None:
+    tools = {"exec": Tool("exec", calls=900, open=5), "read": Tool("read", calls=2, open=1)}
+    seen = list(text(page(Stats(counts=Counts(calls=902, tools=tools)), columns)))
+    assert any("exec" in line and "5 open" in line for line in seen)
+    assert any("read" in line and "1 open" in line for line in seen)
+    assert all(width(line) <= columns for line in seen)
+
+
+def test_calls_in_flight_add_up_and_those_without_a_message_stand_apart() -> None:
+    told = [InFlight(name, call_id=f"{name}{i}", n=i + 1) for name in "abcdef" for i in range(2)]
+    stats = Stats(counts=Counts(calls=12, tools={"a": Tool("a", calls=12, open=12)}))
+    stats.in_flight = [*told, InFlight("shell")]
+    said = " ".join(" ".join(text(page(stats, 120))).split())
+    assert "12 without a result, 2 a in flight" in said
+    assert "4 more in flight" in said
+    assert "shell in flight beside the messages" in said
 
 
 def test_a_bar_shows_what_is_there_and_never_more() -> None:

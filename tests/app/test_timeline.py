@@ -9,11 +9,13 @@ from itertools import pairwise
 from pathlib import Path
 
 import build
+import opencode_logs
 import pytest
 
 from sessionlog.errors import NotALog
 from sessionlog.formats.base import TROUBLE
 from sessionlog.formats.native import Native
+from sessionlog.listing import scan
 from sessionlog.marks import Marks
 from sessionlog.needle import Needle
 from sessionlog.reader import load
@@ -24,6 +26,7 @@ from tui.destination import time_of_day
 from tui.folds import Filter
 from tui.lines import fitted
 from tui.looking import in_row, may_hold
+from tui.opening import open_log
 from tui.row_lines import Clock, Columns, Look, height_of, lines_of
 from tui.rows import Row
 from tui.timeline import Pos, Seeking, Timeline
@@ -290,6 +293,18 @@ def test_a_log_without_a_result_says_so_at_its_end(
     tmp_path: Path, alive: bool | None, words: str
 ) -> None:
     assert only(timeline(tmp_path, build.healthy()[:-1], alive=alive), "end").body == words
+
+
+def test_a_log_ends_with_the_latest_time_of_its_last_line(tmp_path: Path) -> None:
+    reply = opencode_logs.answer(2, opencode_logs.tool(9), finish=None)
+    path = str(opencode_logs.export(tmp_path / "a.json", [opencode_logs.user(1, "Go"), reply]))
+    (entry,) = scan([path])
+    log = open_log(entry, stays=False)
+    made = Timeline(log, counted(log))
+    end = only(made, "end")
+    assert end.at == entry.updated
+    assert all(record.at <= end.at for row in down(made) for record in row.records)
+    log.close()
 
 
 def test_a_result_is_the_end_in_its_own_words(tmp_path: Path) -> None:

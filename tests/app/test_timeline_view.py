@@ -436,6 +436,15 @@ async def test_the_clock_turns(tmp_path: Path) -> None:
         assert "00:01:04" in screen(app.view)[-2]
 
 
+async def test_a_log_that_had_nothing_yet_counts_from_its_first_record(tmp_path: Path) -> None:
+    app = Pane(build.log(tmp_path / "a.jsonl", []))
+    async with app.run_test(size=SIZE):
+        app.view.toggle_clock()
+        build.log(tmp_path / "a.jsonl", numbered(65))
+        app.view.grown()
+        assert "00:01:04" in screen(app.view)[-2]
+
+
 async def test_an_empty_log_and_no_log_do_nothing(tmp_path: Path) -> None:
     app = Pane(build.log(tmp_path / "a.jsonl", []))
     async with app.run_test(size=SIZE):

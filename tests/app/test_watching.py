@@ -59,7 +59,7 @@ async def test_a_log_that_is_deleted_leaves_the_list_and_its_rows_stay(tmp_path:
         path.unlink()
         await until(pilot, lambda: len(browser.sessions.entries) == 3)
         await until(pilot, lambda: browser.status.warnings)
-        assert "is gone" in browser.status.warnings[0]
+        assert shown(pilot).splitlines()[-2].startswith(" the log is gone, what was read of it is ")
         # the cursor of the list went on to a neighbour; that one is not to be opened
         await until(pilot, lambda: browser.sessions.selected != browser.entry)
         assert browser._opening != browser.sessions.selected

@@ -85,6 +85,24 @@ async def test_a_replay_goes_on_where_why_was_asked(tmp_path: Path) -> None:
         assert browser.view.focus == "timeline"
 
 
+async def test_a_replay_is_left_for_the_pane_that_asked_for_it(tmp_path: Path) -> None:
+    async with opened(night(tmp_path)) as (pilot, browser):
+        await until(pilot, lambda: browser.timeline.row, "open")
+        row = browser.timeline.row
+        await pilot.press("p")
+        await at(pilot, Replay)
+        await pilot.press("home", ".", "escape")
+        await at(pilot, Browser)
+        assert browser.view.focus == "list"
+        assert browser.timeline.row == row
+        await pilot.press("enter", "p")
+        await at(pilot, Replay)
+        await pilot.press("home", ".", "escape")
+        await at(pilot, Browser)
+        assert browser.view.focus == "timeline"
+        assert browser.timeline.row != row
+
+
 async def test_a_hit_is_left_for_the_search_and_that_for_the_log_before(tmp_path: Path) -> None:
     async with opened(night(tmp_path)) as (pilot, browser):
         was = browser.entry

@@ -12,7 +12,6 @@ from typing import Any
 import build
 import opencode_logs
 import pytest
-from stories import Claude
 
 from sessionlog.cli import main
 from sessionlog.reader import load
@@ -308,24 +307,6 @@ def test_failed_runs_can_be_asked_for(folder: Path, capsys: Any) -> None:
     build.log(folder / "20261127-210000.jsonl", [build.meta(), build.result("error", 1)])
     found = run(capsys, "list", str(folder), "--status", "failed")[1]
     assert [entry["id"] for entry in found] == ["20261127-210000"]
-
-
-def test_a_run_that_ended_by_itself_is_failed_by_its_cause_when_that_is_asked_for(
-    folder: Path, capsys: Any
-) -> None:
-    words = "I tried everything I know and could not fix it, so I give up."
-    story = Claude().call("go test", "FAIL", bad=True).done(words)
-    build.log(folder / build.CLAUDE_FILE, story.lines)
-    assert run(capsys, "list", str(folder), "--status", "failed")[1] == []
-    asked = ["list", str(folder), "--why"]
-    (found,) = run(capsys, *asked, "--status", "failed")[1]
-    assert (found["status"], found["ok"], found["cause"]) == ("complete", True, "gave_up")
-    told = {entry["id"]: entry["cause"] for entry in run(capsys, *asked)[1]}
-    assert told["20261127-220000"] == "finished"
-    assert len(run(capsys, *asked, "--limit", "1")[1]) == 1
-    assert "cause" not in run(capsys, "list", str(folder))[1][0]
-    assert main(asked) == 0
-    assert f"Gave up: {words[:30]}" in capsys.readouterr().out
 
 
 def test_what_is_no_log_stands_behind_all_that_are(folder: Path, capsys: Any) -> None:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import fcntl
 import os
 import random
+import re
 from pathlib import Path
 
 import build
+import opencode_logs
 import pytest
 
 from sessionlog.listing import glance, list_sessions, scan
@@ -124,6 +126,28 @@ def test_a_lock_on_the_log_makes_it_running_and_looking_takes_none(tmp_path: Pat
     finally:
         os.close(holder)
     assert scan([str(tmp_path)])[0].status is Status.UNFINISHED
+
+
+def test_a_fork_was_changed_when_it_was_made_and_not_before(tmp_path: Path) -> None:
+    path = build.log(tmp_path / build.CODEX_FILE, build.codex_healthy())
+    head, *rest = path.read_bytes().splitlines(keepends=True)
+    head = re.sub(rb'"timestamp":"\d{4}', b'"timestamp":"2031', head)
+    path.write_bytes(b"".join([head, *rest]))
+    for closely in (True, False):
+        entry = glance(str(path), closely)
+        assert entry.started.startswith("2031")
+        assert entry.updated == entry.started
+
+
+def test_a_line_of_many_times_was_written_at_its_latest(tmp_path: Path) -> None:
+    reply = opencode_logs.answer(2, opencode_logs.tool(9), finish=None)
+    said = [opencode_logs.user(1, "Go"), reply]
+    for path in (opencode_logs.export(tmp_path / "a.json", said),
+                 opencode_logs.database(tmp_path / "opencode.db", said)):  # fmt: skip
+        (entry,) = scan([str(path)])
+        times = [record.at for record in load(entry.path).records if record.at]
+        assert entry.updated == max(times)
+        assert entry.updated != times[-1]
 
 
 def test_what_is_no_log_is_a_row_that_says_why(tmp_path: Path) -> None:

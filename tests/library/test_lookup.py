@@ -43,6 +43,49 @@ def test_of_two_logs_of_one_session_the_id_names_the_one_with_something_said(
     assert found.path == str(tmp_path / gemini_logs.FILE)
 
 
+def three_logs(folder: Path) -> list[Path]:
+    """One session in three logs that differ: the id's head names one, the others hold it inside,
+    and in the last nothing was said."""
+    names = gemini_logs.FILE, "kept.jsonl", "stub.jsonl"
+    lines = gemini_logs.healthy()
+    logs = lines, lines[:-1], [gemini_logs.head(lastUpdated="2026-11-28T10:00:00.000Z")]
+    return [build.log(folder / name, log) for name, log in zip(names, logs, strict=True)]
+
+
+@pytest.mark.parametrize("command", ["why", "check", "fork --at 1 --dry-run", "resume --dry-run"])
+@pytest.mark.parametrize("ref", [gemini_logs.ID, gemini_logs.ID[:8], gemini_logs.ID[:12], "last"])
+def test_a_name_that_holds_the_id_hides_no_log_that_holds_it_inside(
+    tmp_path: Path, capsys: Any, command: str, ref: str
+) -> None:
+    paths = three_logs(tmp_path)
+    name, *rest = command.split()
+    assert cli.main([name, *rest, ref, "--in", str(tmp_path)]) == 2
+    told = capsys.readouterr()
+    error, *choices = told.err.splitlines()
+    assert error == f"sessionlog: {ref}: 3 logs have this id, and they differ: give a path"
+    assert (told.out, choices) == ("", sorted(f"  {path}" for path in paths))
+    for path in paths:  # a whole name is that file's alone
+        assert find(path.name, [str(tmp_path)]).path == str(path)
+
+
+def test_a_head_is_asked_back_with_every_log_whose_name_or_id_begins_so(tmp_path: Path) -> None:
+    build.log(tmp_path / "f00.jsonl", build.healthy())
+    build.log(tmp_path / gemini_logs.FILE, gemini_logs.healthy())
+    with pytest.raises(Ambiguous, match="2 sessions answer to it") as refused:
+        find("f0", [str(tmp_path)])
+    assert len(refused.value.choices) == 2
+    assert find("f00", [str(tmp_path)]).path == str(tmp_path / "f00.jsonl")  # all of it
+
+
+def test_that_nothing_was_said_in_a_log_of_the_id_is_told(tmp_path: Path) -> None:
+    taken, again, stub = three_logs(tmp_path)
+    again.unlink()
+    for ref in (gemini_logs.ID, "last"):
+        said: list[str] = []
+        assert find(ref, [str(tmp_path)], said.append).path == str(taken)
+        assert said == [f"{ref}: {taken}; nothing was said in {stub}"]
+
+
 def test_a_database_of_several_sessions_asks_which(tmp_path: Path) -> None:
     place = tmp_path / "opencode.db"
     opencode_logs.database(place, opencode_logs.healthy())
@@ -141,7 +184,9 @@ def test_what_is_not_there_is_no_file_and_a_folder_is_no_log(
     monkeypatch.chdir(tmp_path)
     (tmp_path / "why").mkdir()
     folder = "a folder, not a log"
+    build.log(tmp_path / "a.b.jsonl", build.healthy())
     for ref, words in (("nope.jsonl", "no session and no file of that name"), ("why", folder),
-                       ("./nope.jsonl", "no such file or folder"), ("why/", folder)):  # fmt: skip
+                       (".", folder), ("..", folder), ("why/", folder),
+                       ("./nope.jsonl", "no such file or folder")):  # fmt: skip
         assert cli.main(["why", ref, "--in", str(tmp_path)]) == 2
         assert f"{ref}: {words}" in capsys.readouterr().err

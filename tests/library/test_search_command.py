@@ -76,7 +76,7 @@ def test_nothing_found_is_exit_1_and_says_how_much_was_read(
     assert run(capsys, "nowhere", night) == (
         1,
         "",
-        "sessionlog: nothing found in 2 logs, all read\n",
+        "sessionlog: nothing found in 2 logs, all read; case counts (-i: any case)\n",
     )
 
 
@@ -92,6 +92,34 @@ def test_filters(
     assert len(objects(out)) == count
     assert code == (0 if count else 1)
     assert ("the limit" in err) == ("--limit" in argv)
+
+
+@pytest.mark.parametrize(("argv", "said"), [
+    (["lock"], "2 hits shown, the limit; there may be more; case counts (-i: any case)"),
+    (["-i", "lock"], "2 hits shown, the limit; there may be more; any case"),
+    ([""], "2 hits shown, the limit; there may be more"),  # no letter, so no case
+])  # fmt: skip
+def test_a_count_says_whether_the_case_counted(
+    night: Path, capsys: pytest.CaptureFixture[str], argv: list[str], said: str
+) -> None:
+    assert run(capsys, *argv, night, "--limit", "2")[2] == f"sessionlog: {said}\n"
+
+
+def test_on_a_terminal_the_hits_are_counted_at_their_end(
+    night: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    assert run(capsys, "lock", night)[2] == "sessionlog: 3 hits; case counts (-i: any case)\n"
+
+
+def test_logs_of_one_id_are_told_apart_by_their_paths(
+    night: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    copy = build.log(night / "again" / "a.jsonl", (night / "a.jsonl").read_bytes().splitlines(True))
+    _, out, _ = run(capsys, "-i", "lock", night)
+    assert [line for line in out.splitlines() if ".jsonl" in line] == [
+        f"  {copy}", f"  {night / 'a.jsonl'}",
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize("argv", [
@@ -163,7 +191,7 @@ def test_where_nothing_can_be_read_nothing_is_said_to_be_read(
     code, out, err = run(capsys, "Nowhere", tmp_path)
     assert code == 1
     assert "bin.jsonl: no session log" in err
-    assert err.endswith("nothing found in 1 log, all read\n")
+    assert "nothing found in 1 log, all read;" in err
 
 
 def test_a_kind_that_nothing_has_is_named_where_nothing_is_found(

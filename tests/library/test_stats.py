@@ -154,6 +154,16 @@ def test_the_call_that_ran_when_the_log_ended_is_named(tmp_path: Path) -> None:
     assert stats.counts.calls == 0  # it stands in no message
 
 
+def test_a_call_in_flight_has_the_number_of_its_message_if_it_has_one(tmp_path: Path) -> None:
+    asked = build.log(tmp_path / build.CLAUDE_FILE, [build.claude_user("Go"),
+                                                     build.claude_call("c1")])  # fmt: skip
+    assert [call.n for call in counted(asked).in_flight] == [2]
+    begun = build.log(tmp_path / "20261127-220000.jsonl", [
+        build.meta(), build.message("user", "go"), build.event("toolCallStart", tool="shell"),
+    ])  # fmt: skip
+    assert [call.n for call in counted(begun).in_flight] == [None]
+
+
 def test_edits_name_the_files_that_they_changed(tmp_path: Path) -> None:
     def edit(id: str, path: str, failure: str | None = None) -> list[bytes]:
         arguments = f'{{"path":"{path}","old":"a","new":"b"}}'

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from itertools import permutations
 from pathlib import Path
 from typing import Any
 
 import build
 
+from sessionlog.commands.stats import of_stats
 from sessionlog.figures import Stats, total
 from sessionlog.listing import glance
 from sessionlog.measure import Unmeasured, measure, measure_all
@@ -243,6 +245,21 @@ def test_a_claude_fork_and_a_resumed_copy_share_answers_with_their_parent(tmp_pa
     whole = total([one, other])
     assert whole.tokens == Tokens(40, 73, 0, 4)
     assert (whole.counts.messages, whole.counts.users, whole.counts.assistants) == (6, 2, 4)
+
+
+def test_copies_of_one_session_give_one_sum_in_whatever_order_they_come(tmp_path: Path) -> None:
+    common = [build.claude_user("Go"), build.claude_call("c1", seconds=2)]
+    rest = ([], [], [build.claude_result("c1", seconds=400), claude("b", 7, 401)],
+            [build.claude_result("c1", seconds=9, failed=True)])  # fmt: skip
+    paths = [
+        build.log(tmp_path / str(n) / build.CLAUDE_FILE, [*common, *more])
+        for n, more in enumerate(rest)
+    ]
+    sums = [total(counted(*order)) for order in permutations(paths)]
+    assert all(of_stats(one) == of_stats(sums[0]) for one in sums)
+    assert sums[0].counts.calls == 1
+    assert [call.call_id for call in sums[0].in_flight] == ["c1"]
+    assert sums[0].counts.open == 1
 
 
 def test_the_cost_of_a_fork_begins_with_its_parents(tmp_path: Path) -> None:

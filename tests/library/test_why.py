@@ -6,17 +6,20 @@ import json
 import re
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import build
 import pytest
 from stories import AGENTS, Claude, Codex, Native, Story
 
 from sessionlog.errors import NotALog
+from sessionlog.formats.table import named
 from sessionlog.reader import load
 from sessionlog.records import Status
 from sessionlog.why.answer import Reading, Why, why
 from sessionlog.why.look import look
 from sessionlog.why.said import clock_of, headline, level_of, statements, summary
+from sessionlog.window import Log
 
 EVIL = "\x1b]0;owned\x07 \x9b1m \u202e\ud83d"
 
@@ -237,6 +240,41 @@ def test_a_subagents_own_log_is_a_run_like_any_other(tmp_path: Path) -> None:
     found = look(str(path)).why
     assert [call.says for call in found.in_flight] == ["make"]
     assert found == why(load(path))
+
+
+def test_an_error_that_ended_a_subagents_own_log_ended_its_run(tmp_path: Path) -> None:
+    side: dict[str, Any] = {"isSidechain": True, "agentId": "a1"}
+    says = "API Error: Connection closed mid-response."
+    refused = build.claude_said(says, id="e", model="<synthetic>", seconds=4, error="server_error",
+                                isApiErrorMessage=True, **side)  # fmt: skip
+    lines = [build.claude_user("Port it.", 1, **side), build.claude_call("c1", seconds=2, **side),
+             build.claude_result("c1", seconds=3, **side), refused]  # fmt: skip
+    path = build.log(tmp_path / "agent-a1.jsonl", lines)
+    found = look(str(path)).why
+    assert (found.cause, found.status, found.ok) == ("network", Status.COMPLETE, False)
+    assert found.last_error
+    assert found.last_error.text == says
+    assert found == why(load(path))
+    reading = Reading()
+    form = named("claude")
+    assert form
+    log = Log(str(path), form)
+    assert form.ending(log.newest_first()).text == says
+    for record in (r for n in range(log.chunks) for r in log._as_it_stands(n)[0].records):
+        reading.take(record)
+    log.close()
+    again = reading.answer(found.ending, found.status)
+    assert again.cause == found.cause
+    assert again.last_error
+    assert again.last_error.text == says
+
+
+def test_an_error_of_a_subagent_beside_a_run_is_none_of_the_run(tmp_path: Path) -> None:
+    refused = build.claude_said("API Error: 529", id="e", model="<synthetic>", seconds=4,
+                                error="server_error", isApiErrorMessage=True, isSidechain=True,
+                                agentId="a1")  # fmt: skip
+    path = build.log(tmp_path / build.CLAUDE_FILE, [*build.claude_healthy(), refused])
+    assert look(str(path)).why.cause == "finished"
 
 
 def test_what_is_no_log_is_refused(tmp_path: Path) -> None:

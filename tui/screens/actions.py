@@ -163,7 +163,7 @@ class Actions:
         elif at.view.focus == TIMELINE and at.view.has_list:
             self._to(LIST)
         elif at.view.focus == LIST and (at.sessions.filter.text or at.sessions.filter.state):
-            at.sessions.set_filter(state="", text="")
+            at.sessions.widen()
         else:
             at.status.answer("q quits")
         at.tell()
@@ -242,8 +242,8 @@ class Actions:
     def toggle_clock(self) -> None:
         """Local time, time since the start, UTC."""
         at = self._at
-        name = at.timeline.toggle_clock()
-        at.detail.set_clock(at.clock_of(name))
+        at.timeline.toggle_clock()
+        at.detail.set_clock(at.timeline.clock)
         at.tell()
 
     # -- jumps back ----------------------------------------------------------------------------

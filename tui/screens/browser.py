@@ -27,9 +27,9 @@ from tui.failures import Failures
 from tui.keys import Keys
 from tui.layout import NARROW, PaneLayout, View
 from tui.lines import Piece
-from tui.opening import looked_in
+from tui.opening import began, looked_in
 from tui.orders import NEWEST
-from tui.row_lines import CLOCKS, Clock
+from tui.row_lines import Clock
 from tui.screens.actions import Actions
 from tui.screens.frame import Frame
 from tui.screens.front import handed_on
@@ -199,13 +199,13 @@ class Browser(Frame[None]):
         workers.guarded("handing over", message.act, self.post_message)
 
     def show(self, path: str) -> None:
-        """Have a log that is new or changed in the list, selected and open."""
+        """Have a log that is new or changed in the list, selected and open; of the filter stays
+        what lets it through."""
         (entry,) = with_life([glance(self._catalogue.named(path))])
         self._known[entry.path] = entry
         self.view = replace(self.view, has_list=True)
-        self.sessions.set_filter(state="", text="")
         self.relist()
-        self.sessions.select(entry.path)
+        self.sessions.reveal(entry)
         self.open(entry)
         self.renewed(entry.path)
 
@@ -311,6 +311,7 @@ class Browser(Frame[None]):
 
     @on(told.RowMoved)
     def _row_moved(self, message: told.RowMoved) -> None:
+        self.detail.set_clock(self.timeline.clock)
         self.detail.show(message.row, self.log_file)
         self.tell_known()
         self.tell()
@@ -395,15 +396,14 @@ class Browser(Frame[None]):
             facts.insert(1, "live, following" if self.timeline.following else "live, scrolled away")
         ended = self.entry is None or self.entry.status is Status.COMPLETE
         state = watching if self.view.live else ("ended" if ended else "stopped", "fg-3")
-        clock: Piece = (f"{self.timeline.clock_name} · ", "fg-3")
+        clock: Piece = (f"{self.timeline.clock.name} · ", "fg-3")
         self.status.tell(" · ".join(facts), [clock, state])
 
-    def clock_of(self, name: str) -> Callable[[str], str]:
-        """Tells times as the timeline does."""
-        modes = {"local time": CLOCKS[0], "since start": CLOCKS[1], "UTC": CLOCKS[2]}
-        timeline = self.timeline.timeline
-        clock = Clock(modes[name], timeline.started() if timeline else "")
-        return lambda at: clock.tell(at, short=False)
+    def clock_of(self, entry: Entry) -> Clock:
+        """Tells times of a session as the timeline does, from its own start where that counts."""
+        clock = self.timeline.clock
+        is_open = self.log_file is not None and self.log_file.path == entry.path
+        return clock if is_open or clock.mode != "start" else clock._replace(started=began(entry))
 
     def made(self, path: str | None) -> None:
         """A dialog has written a new log."""

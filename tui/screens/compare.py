@@ -77,15 +77,17 @@ class CompareSheet(Sheet[Place]):
 
     def __init__(
         self, bar: TopBar, entry: Entry, other: Entry | None, entries: Sequence[Entry] = (), *,
-        clock: Callable[[], float] = time.time, times: Clock = Clock(),  # noqa: B008 - frozen
+        clock: Callable[[], float] = time.time, times: Callable[[Entry], Clock] = lambda _: Clock(),
     ) -> None:  # fmt: skip
-        """`other` (the parent of a fork, say) stands left; None: it is chosen among `entries`."""
+        """`other` (the parent of a fork, say) stands left; None: it is chosen among `entries`.
+        `times` tells the times of a session."""
         super().__init__(bar)
         self._entry, self._other = entry, other
         self._chooses = other is None
         """Is the other one being chosen?"""
         self._rows: BesideRows | None = None
-        self.view = CompareView(id="compare", clock=times)
+        self.view = CompareView(id="compare")
+        self._times = times
         title = entry.title.strip().partition("\n")[0] or entry.id
         self.choices = ChoiceList(f"Compare {copying.of_text(title)[:60]} with", id="choices",
                                   clock=clock)  # fmt: skip
@@ -149,7 +151,10 @@ class CompareSheet(Sheet[Place]):
         self._chooses = self._other is None
         if self._other is not None:
             pair = (self._other, self._entry)
-            self.view.begin(pair)
+            clocks = (self._times(pair[0]), self._times(pair[1]))
+            self.view.begin(pair, clocks)
+            for pane, clock in zip(self.details, clocks, strict=True):
+                pane.set_clock(clock)
             self.work("comparing", lambda post, stopped: _meet(pair, post, stopped))
         self._turn(self._chooses)
 

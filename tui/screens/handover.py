@@ -206,7 +206,8 @@ class HandoverSheet(Sheet[Answer]):
 
     @on(Refused)
     def _refused(self, message: Refused) -> None:
-        self._went_wrong(message.why.removeprefix(f"{self._entry.path}: "))
+        path, why = f"{self._entry.path}: ", message.why
+        self._went_wrong(f"the log: {why.removeprefix(path)}" if why.startswith(path) else why)
 
     @on(messages.Failed)
     def _broke_off(self, message: messages.Failed) -> None:

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
-from sessionlog.text import pad
+from sessionlog.text import pad, wrap
+from sessionlog.text import width as columns_of
 from tui import commands
 from tui.entries import legend, marks
 from tui.lines import Line
 from tui.screens.dialog import Dialog
+
+_KEYS = 13
+"""Columns of the keys."""
+_LONGEST = 12
+"""Lines that the words for one key may take."""
 
 
 class Help(Dialog):
@@ -19,10 +25,12 @@ class Help(Dialog):
 
     def body(self, width: int) -> list[Line]:
         """The signs, then groups of keys."""
-        lines = [Line([("Signs", "accent bold")]), *legend("  "), *marks("  "), Line([])]
+        lines = [Line([("Signs", "accent bold")]), *legend("  ", width), *marks("  ", width)]
+        lines.append(Line([]))
         for group, found in commands.groups().items():
             lines.append(Line([(group, "accent bold")]))
-            lines += [_row(command) for command in found]
+            for command in found:
+                lines += _rows(command, width)
             lines.append(Line([]))
         return lines
 
@@ -42,11 +50,17 @@ class Help(Dialog):
             self.scroll_box(steps[key])
 
 
-def _row(command: commands.Command) -> Line:
+def _rows(command: commands.Command, width: int) -> list[Line]:
+    """Keys, what they do, and at the right where: nothing where they do so anywhere."""
     keys = "  ".join(commands.shown(key) for key in command.keys)
-    panes = set(command.where) & set(commands.PANES)
-    sheets = [name for name in command.where if name in commands.SHEETS]
-    where = ", ".join(sheets)
-    if panes:
-        where = {True: "", False: "log"}["list" in panes] if len(panes) > 1 else "list"
-    return Line([(f"  {pad(keys, 14)}", "fg-1 bold"), (command.help, "fg")], [(where, "fg-3")])
+    where = commands.places(command, "panes", "log").removesuffix("anywhere")
+    room = width - _KEYS - 3
+    beside = where and room - columns_of(where) - 2 >= columns_of(command.help)
+    if where and not beside:  # more of it than there is room for stands in words below
+        first, *rest = wrap(f"{command.help} ({where})", room, _LONGEST)
+        where = ""
+    else:
+        first, *rest = wrap(command.help, room, _LONGEST)
+    head = [(f"  {pad(keys, _KEYS)} ", "fg-1 bold"), (first, "fg")]
+    below = [Line([(f"{'':{_KEYS + 3}}{text}", "fg")]) for text in rest]
+    return [Line(head, [(where, "fg-3")]), *below]

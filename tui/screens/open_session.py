@@ -23,6 +23,7 @@ _SOON = 0.1
 _GROWING = 2.0
 """Seconds for which growth before our eyes says that the log has a writer, before the watch of
 the folders has taken it in."""
+_GONE = "the log is gone, what was read of it is shown"
 
 
 class OpenSession:
@@ -138,14 +139,14 @@ class OpenSession:
         path = self.entry.path
         if kind == "gone":
             self._is_gone = True
-            at.status.warn(f"{path} is gone; what was read of it is shown")
+            at.status.warn(f"{_GONE}: {path}")
             return
         if self._is_gone:
             self._is_gone = False
-            at.status.unwarn(f"{path} is gone; what was read of it is shown")
+            at.status.unwarn(f"{_GONE}: {path}")
         if kind == "replaced":
             self._grew = float("-inf")
-            at.status.warn(f"{path} was replaced or cut, and is read anew")
+            at.status.warn(f"the log was replaced or cut, and is read anew: {path}")
         if kind != "none":
             self._forget_known()
         if kind == "grew":

@@ -64,7 +64,6 @@ _LOW = 10
 _DETAIL = 66
 """Columns that it has beside them."""
 PAST = "the past, not the disk: nothing runs"
-_CLOCKS = {"local": "local time", "start": "since start", "utc": "UTC"}
 
 
 class Left(NamedTuple):
@@ -115,8 +114,9 @@ class Replay(Sheet[Left]):
             marks = Marks(log.form)
             self._counting = Counting(marks, log.strip.twin())
         self._entry, self._plays_at_once = entry, plays
-        self._clock, self._now, self._steady = clock or Clock(), now, steady
+        self._now, self._steady = now, steady
         self.reel = reel = Reel(log, marks, offset=offset, alive=alive, pace=pace)
+        self._clock = (clock or Clock())._replace(started=reel.whole.started())
         title = entry.title or entry.task or entry.id
         self.rows = ReplayView(reel.past, title, about(entry), id="rows")
         self.detail = PastPane(id="detail", is_always_told=True)
@@ -161,7 +161,7 @@ class Replay(Sheet[Left]):
     def on_mount(self) -> None:
         """Begin to play; what takes longer comes after the first paint."""
         self.rows.set_clock(self._clock)
-        self.detail.set_clock(lambda at: self._clock.tell(at, short=False))
+        self.detail.set_clock(self._clock)
         self._frames = self.set_interval(FRAME, self._frame, pause=True)
         self._moved()
         self._play(self._plays_at_once)
@@ -231,8 +231,7 @@ class Replay(Sheet[Left]):
         """Bar and status line say where it is."""
         self.deck.tell(self.reel.state(self._clock), moved=moved)
         progress = self._search.progress
-        name = _CLOCKS[self._clock.mode]
-        self.status.tell(" · ".join(filter(None, (PAST, progress))), [(name, "fg-3")])
+        self.status.tell(" · ".join(filter(None, (PAST, progress))), [(self._clock.name, "fg-3")])
 
     def _run_line(self, columns: int) -> Line:
         beat, track = self.transport.beat, self.transport.track
@@ -343,9 +342,9 @@ class Replay(Sheet[Left]):
     def toggle_clock(self) -> None:
         """Local time, time since the start, UTC."""
         mode = CLOCKS[(CLOCKS.index(self._clock.mode) + 1) % len(CLOCKS)]
-        self._clock = self._clock._replace(mode=mode, started=self.reel.whole.started())
+        self._clock = self._clock._replace(mode=mode)
         self.rows.set_clock(self._clock)
-        self.detail.set_clock(lambda at: self._clock.tell(at, short=False))
+        self.detail.set_clock(self._clock)
         self._moved()
 
     def toggle_raw(self) -> None:

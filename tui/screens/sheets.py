@@ -127,9 +127,9 @@ class Sheets:
         at, entry = self._at, self._target
         if entry is None:
             return
-        tell = at.clock_of(at.timeline.clock_name)
         refused = {id: at.actions.refused(id) for id in ("fork", "hand_over")}
-        sheet = WhySheet(at.new_bar(), entry, now=lambda: at.now, clock=tell, refused=refused)
+        sheet = WhySheet(at.new_bar(), entry, now=lambda: at.now, clock=at.clock_of(entry).full,
+                         refused=refused)  # fmt: skip
         self._open(sheet, lambda asked, again: self._after_why(entry, asked, again), back)
 
     def _after_why(self, entry: Entry, asked: Asked, again: Back) -> None:
@@ -159,9 +159,11 @@ class Sheets:
         at, entry = self._at, self._target
         if entry is None:
             return
-        is_open = at.view.focus != commands.LIST and not at.timeline.at_end
-        row = at.timeline.row if is_open else None
-        self._replay(entry, row.place[0] if row else None)
+        is_list = at.view.focus == commands.LIST
+        row = at.timeline.row if not is_list and not at.timeline.at_end else None
+        # from the list it goes back there: what stands beside it is as it was, too
+        back = (lambda: None) if is_list else None
+        self._replay(entry, row.place[0] if row else None, back=back)
 
     def play(self, pace: Pace) -> None:
         """Play the open log from its start."""
@@ -188,7 +190,7 @@ class Sheets:
         marks = timeline.marks if timeline is not None and is_open else None
         sheet = Replay(
             at.new_bar(), entry, log, marks, offset=offset, alive=is_alive(entry), pace=pace,
-            clock=at.timeline.clock, now=at.clock,
+            clock=at.clock_of(entry), now=at.clock,
         )  # fmt: skip
         self._open(sheet, lambda left, again: self._after_replay(entry, left, again, back))
 
@@ -217,7 +219,7 @@ class Sheets:
         browser, entry = self._at, entry or self._target
         if entry is not None:
             sheet = HandoverSheet(browser.new_bar(), entry, at=at, now=lambda: browser.now,
-                                  clock=browser.timeline.clock)  # fmt: skip
+                                  clock=browser.clock_of(entry))  # fmt: skip
             self._open(sheet, lambda answer, again: self._handed(entry, answer, again), back)
 
     def _handed(self, entry: Entry, answer: HandoverAnswer, again: Back) -> None:
@@ -280,7 +282,7 @@ class Sheets:
         if entry is not None:
             parent = at.sessions.forest.parent(entry)
             sheet = CompareSheet(at.new_bar(), entry, parent, at.entries, clock=at.clock,
-                                 times=at.timeline.clock)  # fmt: skip
+                                 times=at.clock_of)  # fmt: skip
             self._open(sheet, self._after_compare)
 
     def _after_compare(self, place: ComparePlace, again: Back) -> None:

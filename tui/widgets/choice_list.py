@@ -11,6 +11,7 @@ from textual.message import Message
 from sessionlog.records import Entry
 from tui import entries
 from tui.lines import Line
+from tui.list_filter import Filter, hints
 from tui.widgets.line_widget import LineWidget
 
 
@@ -37,7 +38,7 @@ class ChoiceList(LineWidget, can_focus=True):
     def narrow(self, text: str) -> None:
         """Only those with this text; "" for all."""
         self._text = text
-        self._shown = tuple(filter(entries.Filter(text=text), self._all))
+        self._shown = tuple(filter(Filter(text=text), self._all))
         self._cursor = self._top = 0
         self.refresh()
 
@@ -98,7 +99,7 @@ class ChoiceList(LineWidget, can_focus=True):
         )
         if not self._shown:
             said = "no session has that text" if self._all else "there is no other session"
-            return [title, Line([(f" {said}", "fg-2")])]
+            return [title, Line([(f" {said}", "fg-2")]), *hints(self._text, width)]
         now = self._clock()
         made = [title]
         for index in range(self._top, min(self._top + self._room, len(self._shown))):

@@ -37,9 +37,9 @@ class CompareView(LineWidget, can_focus=True):
     class Opened(Message):
         """A row was clicked twice."""
 
-    def __init__(self, *, id: str, clock: Clock = Clock()) -> None:  # noqa: B008 - frozen
+    def __init__(self, *, id: str) -> None:
         super().__init__(id=id)
-        self._clock = clock
+        self._clocks = (Clock(), Clock())
         self._entries: tuple[Entry, Entry] | None = None
         self._rows: BesideRows | None = None
         self._beside = Beside(())
@@ -51,8 +51,9 @@ class CompareView(LineWidget, can_focus=True):
 
     # -- what it holds -------------------------------------------------------------------------
 
-    def begin(self, entries: tuple[Entry, Entry]) -> None:
-        """These two are being read."""
+    def begin(self, entries: tuple[Entry, Entry], clocks: tuple[Clock, Clock]) -> None:
+        """These two are being read; the clocks tell the times of each."""
+        self._clocks = clocks
         self._entries, self._rows, self._beside = entries, None, Beside(())
         self._done, self._cursor, self._top = (0, 0), 0, 0
         self.refresh()
@@ -230,7 +231,7 @@ class CompareView(LineWidget, can_focus=True):
         """The pane."""
         if self._entries is None:
             return []
-        page = Page(self._is_wide, width, self._digits, self._clock)
+        page = Page(self._is_wide, width, self._digits, self._clocks)
         sides = None
         if self._rows is not None:
             sides = (self._rows.logs[0].side, self._rows.logs[1].side)

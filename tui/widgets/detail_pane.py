@@ -6,7 +6,7 @@ for as long as row, width, view and folds are the same. Its head and its last li
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import cache
 from itertools import islice
 from math import inf
@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Protocol
 from sessionlog.records import Span
 from tui.lines import Line
 from tui.marking import Marker, marked
+from tui.row_lines import Clock
 from tui.rows import Row
 from tui.signs import SIGNS
 from tui.widgets.line_widget import LineWidget
@@ -54,8 +55,8 @@ class DetailPane(LineWidget, can_focus=True):
         self.row: Row | None = None
         self.is_raw = False
         self.is_expanded = False
-        self.clock: Callable[[str], str] | None = None
-        """How times are shown; set by the screen with the timeline's."""
+        self.clock = Clock()
+        """How times are shown: as where the row was chosen, so the screen sets it with each."""
         self._log: Bytes | None = None
         self._top = 0
         self._head = Line([])
@@ -113,10 +114,11 @@ class DetailPane(LineWidget, can_focus=True):
             self._top = 0
         self._changed()
 
-    def set_clock(self, clock: Callable[[str], str]) -> None:
-        """Show times in another way."""
-        self.clock = clock
-        self._changed()
+    def set_clock(self, clock: Clock) -> None:
+        """Show times so."""
+        if clock != self.clock:
+            self.clock = clock
+            self._changed()
 
     # -- scrolling -------------------------------------------------------------------------
 
@@ -248,9 +250,9 @@ class DetailPane(LineWidget, can_focus=True):
         return max(height - (3 if height >= _TITLED else 2), 1)
 
     def _look(self, width: int) -> detail.Look:
-        clock = self.clock or _detail().local_clock
-        look: detail.Look = _detail().Look(max(width, 20), self.is_raw, self.is_expanded, clock)
-        return look
+        made: detail.Look
+        made = _detail().Look(max(width, 20), self.is_raw, self.is_expanded, self.clock.full)
+        return made
 
     def _read(self, span: Span) -> bytes:
         return b"" if self._log is None else self._log.raw(span)

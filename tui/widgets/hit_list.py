@@ -112,7 +112,7 @@ class HitList(LineWidget, can_focus=True):
         """The problem, if any; then hits, and the log that is being read."""
         view, made = self._view, []
         if self.problem:
-            made.append(Line([(f" ! {self.problem}", "open")], tint="tint-open"))
+            made.append(Line([(f" {self.problem}", "open bold")], tint="tint-open"))
         if not view.hits.groups and not self.problem:
             made += nothing(view.hits, self.standing, self.filters, self.narrow)
         if view.room != self._room:

@@ -67,9 +67,8 @@ class PastPane(DetailPane):
         lines = []
         if self._arrives:
             lines.append(Line([(" its result arrives at ", "fg-2"), (self._arrives, "fg-1")]))
-        clock = self.clock or (lambda at: "")
         if self._knew is not None:
             from tui.knew import said  # the first paint does without
 
-            lines += said(self._knew, clock, wide=width >= _WIDE)
+            lines += said(self._knew, self.clock.full, wide=width >= _WIDE)
         return [Line([]), *lines] if lines else []

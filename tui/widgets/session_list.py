@@ -17,8 +17,9 @@ from sessionlog.family import Forest
 from sessionlog.records import Entry
 from sessionlog.text import visible
 from tui import entries, kinship
-from tui.entries import Filter, Rows
+from tui.entries import Rows
 from tui.lines import Line
+from tui.list_filter import Filter, hidden
 from tui.orders import NEWEST, ORDERS, PROJECT, Order, arranged
 from tui.signs import WORDS, is_troubled
 from tui.widgets.line_widget import LineWidget
@@ -116,6 +117,22 @@ class SessionList(LineWidget, can_focus=True):
             text=self.filter.text if text is None else text,
         )
         self._arrange(keep=False)
+
+    def widen(self) -> None:
+        """Take one half of the filter away, the last that is told of; the other stays."""
+        if self.filter.text:
+            self.set_filter(text="")
+        else:
+            self.set_filter(state="")
+
+    def reveal(self, entry: Entry) -> None:
+        """Select a session; of the filter stays what lets it through."""
+        state, text = self.filter.state, self.filter.text
+        self.set_filter(
+            state=state if Filter(state=state)(entry) else "",
+            text=text if Filter(text=text)(entry) else "",
+        )
+        self.select(entry.path)
 
     def choose(self) -> None:
         """While nobody moved the cursor: to the newest session that did not end well, which is
@@ -289,7 +306,7 @@ class SessionList(LineWidget, can_focus=True):
             right = self.progress
         made = [entries.title(width, self.has_focus, right)]
         if self._entries and not self._rows.entries:
-            return made + entries.hidden(len(self._entries), self.filter, width)
+            return made + hidden(len(self._entries), self.filter, width)
         return made + self._row_lines(width, height - 1, now)
 
     def _order_words(self) -> str:

@@ -8,8 +8,9 @@ from tui.widgets.line_widget import LineWidget
 
 
 class StatusLine(LineWidget):
-    """Warnings are amber and stay until they are dealt with; an answer to a key goes with the
-    next key, or with a warning that comes after it: it may be what has become of it."""
+    """Warnings are amber and bold (a sign would be that of a session) and stay until they are
+    dealt with; an answer to a key goes with the next key, or with a warning that comes after it:
+    it may be what has become of it."""
 
     def __init__(self, *, id: str) -> None:
         super().__init__(id=id)
@@ -66,5 +67,5 @@ class StatusLine(LineWidget):
         if self._warnings:
             more = f" (+{len(self._warnings) - 1})" if len(self._warnings) > 1 else ""
             seen = [(more, "open"), ("  esc", "fg-1 bold"), (" seen ", "fg-2")]
-            return [Line([(f" ! {self._warnings[0]}", "open")], [*seen, *right])]
+            return [Line([(f" {self._warnings[0]}", "open bold")], [*seen, *right])]
         return [Line([(f" {self._place}", "fg-2")], right)]

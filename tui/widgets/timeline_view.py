@@ -122,6 +122,8 @@ class TimelineView(LineWidget, can_focus=True):
         last = timeline.last()
         self._stop_counting()
         timeline.grown(change)
+        if change.kind == "replaced" or not self._clock.started:
+            self._set_clock(timeline, self._clock.mode)
         self._count()
         if self.following or change.kind == "replaced":
             self._view.end()
@@ -395,7 +397,7 @@ class TimelineView(LineWidget, can_focus=True):
         self._set_clock(self.timeline, mode)
         self._stand()
         self.refresh()
-        return self.clock_name
+        return self._clock.name
 
     def _set_clock(self, timeline: Timeline | None, mode: ClockMode) -> None:
         started = timeline.started() if timeline and mode == "start" else ""
@@ -409,10 +411,6 @@ class TimelineView(LineWidget, can_focus=True):
     def at_end(self) -> bool:
         """Is the cursor on the last row it can be on?"""
         return self._view is None or self._view.at_end
-
-    @property
-    def clock_name(self) -> str:
-        return {"local": "local time", "start": "since start", "utc": "UTC"}[self._clock.mode]
 
     @property
     def status(self) -> list[str]:
