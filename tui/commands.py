@@ -91,7 +91,9 @@ def _commands() -> Iterator[Command]:
     yield Command("goto", (":",), "go to", "To a message, time or share: 143, 03:31, +5m, 50%",
                   trouble, _LOG)  # fmt: skip
 
-    yield Command("filter", ("/",), "filter", "Only the sessions with this text", find, (LIST,))
+    yield Command("filter", ("/",), "filter",
+                  "Only the sessions whose rows say this; also status:failed, agent:codex", find,
+                  (LIST,))  # fmt: skip
     yield Command("find", ("/",), "find", "Find text in the log", find, _LOG)
     yield Command("find_next", ("n",), "next hit", "Next hit", find, _LOG)
     yield Command("find_prev", ("N",), "previous hit", "Previous hit", find, _LOG)

@@ -66,6 +66,8 @@ async def test_a_log_that_is_deleted_leaves_the_list_and_its_rows_stay(tmp_path:
         assert browser.entry
         assert browser.entry.path == str(path)
         assert "Bisect the slow start" in shown(pilot)
+        await pilot.press("r")
+        await until(pilot, lambda: "the log: No such file or directory" in shown(pilot), "why not")
 
 
 async def test_the_first_log_of_an_empty_folder_appears(tmp_path: Path) -> None:
