@@ -54,7 +54,7 @@ def _rows(command: commands.Command, width: int) -> list[Line]:
     """Keys, what they do, and at the right where: nothing where they do so anywhere."""
     keys = "  ".join(commands.shown(key) for key in command.keys)
     where = commands.places(command, "panes", "log").removesuffix("anywhere")
-    room = width - _KEYS - 3
+    room = max(width - _KEYS - 3, 8)
     beside = where and room - columns_of(where) - 2 >= columns_of(command.help)
     if where and not beside:  # more of it than there is room for stands in words below
         first, *rest = wrap(f"{command.help} ({where})", room, _LONGEST)
