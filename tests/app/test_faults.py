@@ -24,10 +24,10 @@ from tui.widgets.status_line import StatusLine
 anyio = pytest.mark.anyio
 FAULT = "ValueError: no such luck"
 STUCK = """
-import sys, time
+import sys, threading
 if "tui" in sys.orig_argv:
     from sessionlog.formats.native_actor import NativeActor
-    NativeActor.renew = lambda *_: time.sleep(600)
+    NativeActor.renew = lambda *_: threading.Event().wait()
 """
 """Run when a Python starts: to write a native log takes for ever."""
 
