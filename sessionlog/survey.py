@@ -28,7 +28,7 @@ from sessionlog.records import Damage, Message, Record, Span
 from sessionlog.repeats import Repeats, again, units
 from sessionlog.session import Session
 from sessionlog.source import decode, format_of, lines_of
-from sessionlog.trunk import Trunk, trunk_of
+from sessionlog.trunk import Trunk, links_of, trunk_of
 
 _HEAD, _TAIL = 64, 512
 """Records kept from both ends of a file, for its id and for the evidence of its ending."""
@@ -74,8 +74,9 @@ def of_session(session: Session, at: int | None, mend: Mend) -> Survey:
 
 
 def of_file(path: str | os.PathLike[str], at: int | None, mend: Mend) -> Survey:
-    """Survey a log on disk, up to message `at` (None: all of it). Bounded memory; one pass, and
-    another raw one where prompts tell what they go on from."""
+    """Survey a log on disk, up to message `at` (None: all of it). One pass and bounded memory; of
+    a tree another pass, and some hundred bytes a record; and another raw one where prompts tell
+    what they go on from."""
     name = os.fspath(path)
     fd = open_log(name)
     try:
@@ -157,7 +158,7 @@ def _instruct(mend: Mend, form: Format) -> None:
     """What a format's client can do, and what it cannot."""
     if form.actor is not None:
         mend.answers = form.actor.answers
-        mend.by_line = isinstance(form.actor, ByLine)
+        mend.by_line = isinstance(form.actor, ByLine) and form.actor.by_line
     mend.by_prompts = isinstance(form, Rewound)
 
 
@@ -174,7 +175,10 @@ def _trunk(
     if not isinstance(form, Tree):
         return Trunk()
 
-    groups = list(_groups(found, at, is_again))
+    groups = [
+        group._replace(parts=[(n, tuple(map(links_of, unit)), twice) for n, unit, twice in parts])
+        for group in _groups(found, at, is_again) for parts in (group.parts,)
+    ]  # fmt: skip
     early = _early(groups)
     ordered = in_order(groups) if early else (part for group in groups for part in group.parts)
     return trunk_of((unit for _, unit, twice in ordered if not twice), early)

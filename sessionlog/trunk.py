@@ -11,7 +11,7 @@ from collections.abc import Container, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from sessionlog.branch import way_of
-from sessionlog.records import Activity, Message, Record
+from sessionlog.records import NOTHING, Activity, Event, Message, Record
 
 
 class Trunk(NamedTuple):
@@ -26,13 +26,31 @@ class Trunk(NamedTuple):
     other sessions: Qwen Code (0.24) reads no log that has two."""
 
 
+_NOTHING = Event("")
+
+
+def links_of(record: Record) -> Record:
+    """A record without its words: what a trunk is told from, so that a log need not be held."""
+    said = record.payload
+    if not isinstance(said, Message):
+        return record._replace(payload=_NOTHING)
+    half = said.activity
+    named = said.extra.get("sessionId")
+    return record._replace(
+        payload=Message(
+            said.type, "", Activity(half.kind, half.id) if half else None,
+            sidechain=said.sidechain, extra={"sessionId": named} if named else NOTHING,
+        )
+    )  # fmt: skip
+
+
 Unit = Sequence[Record]
 """The records of one object."""
 
 
 def trunk_of(units: Iterable[Unit], early: frozenset[int]) -> Trunk:
     """The trunk of a log, or of as much of it as a fork takes, from its objects in the order that
-    they have in a new log. O(records)."""
+    they have in a new log. O(records), once more for each result of no call at its end."""
     broken, last, strays, linked = len(early), "", 0, False
     seen: dict[str, str | None] = {}
     healed: list[Record] = []

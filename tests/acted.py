@@ -279,9 +279,8 @@ class Run:
         """Do links and the order of lines tell different stories? Then only the form is judged."""
         how, client = self.made.how, self.made.client
         if client == "claude" and any(step.what in ("back", "compact") for step in self.made.steps):
-            turned = any(word in how for word in ("doubled", "stale"))
-            return turned or "swapped" in how or bool(unread(self.made.data))
-        return "swapped" in how and (client in TREES or client == "claude")
+            return "doubled" in how or "stale" in how or bool(unread(self.made.data))
+        return "swapped" in how and client in TREES
 
     def _unread(self, path: Path) -> list[str]:
         client = self.made.client  # native and plain logs keep glued records as they stand

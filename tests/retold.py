@@ -99,21 +99,21 @@ def _chat(values: list[Value]) -> Retold:
             told.append(Told("result", text_of(value.get("tool_call_id")), flat(content)))
             continue
         said = "said" if role == "assistant" else "user"
-        answer = ""  # calls on lines behind each other are told as one answer's
-        made = [Told(said, "", text_of(value.get("reasoning_content")), answer)]
+        # no answer is named: calls on lines behind each other are told as one answer's
+        made = [Told(said, "", text_of(value.get("reasoning_content")))]
         blocks = [{"type": "text", "text": content}] if isinstance(content, str) else content
         for block in map(dict_of, list_of(blocks)):
             match block.get("type"):
                 case "tool_use":
                     id = text_of(block.get("id")) or text_of(block.get("name"))
-                    made.append(Told("call", id, "", answer))
+                    made.append(Told("call", id))
                 case "tool_result":
                     made.append(Told("result", text_of(block.get("tool_use_id")), flat(block)))
                 case _:
-                    made.append(Told(said, "", flat(block), answer))
+                    made.append(Told(said, "", flat(block)))
         for call in map(dict_of, list_of(value.get("tool_calls"))):
             id = text_of(call.get("id")) or text_of(dict_of(call.get("function")).get("name"))
-            made.append(Told("call", id, "", answer))
+            made.append(Told("call", id))
         made = [p for p in made if p.kind in ("call", "result") or p.text]
         told += sorted(made, key=lambda piece: piece.kind != "result")
     return Retold(told, [])

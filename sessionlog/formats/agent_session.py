@@ -39,7 +39,7 @@ from sessionlog.records import (
     Usage,
     shown_type,
 )
-from sessionlog.status import WENT_BACK
+from sessionlog.status import ANSWERING, WENT_BACK
 
 _FORMAT = "agentsession/"
 _TORN_HEAD = re.compile(rb'\{"(?:type":"session","format":"agentsession/|created_at":")')
@@ -123,7 +123,7 @@ class AgentSession:
                 begun = [*seen, record]
                 promised, spoke = _promised(records)
                 if promised and spoke and not _said(seen):
-                    return Ending(False, None, None, "while the model answered",
+                    return Ending(False, None, None, ANSWERING,
                                   "a run began, and nothing after it")  # fmt: skip
                 return standing(begun) if promised else _by_turn(chain(begun, records))
             if len(seen) < _TURN:

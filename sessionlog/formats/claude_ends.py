@@ -19,7 +19,7 @@ from sessionlog.formats.claude_blocks import (
 )
 from sessionlog.formats.claude_events import ENDS
 from sessionlog.records import Ending, Event, Message, Record, Reset, as_own, shown_type
-from sessionlog.status import NO_END, UNASKED
+from sessionlog.status import ANSWERING, NO_END, UNASKED
 
 _TURN = 400
 """Messages that an unfinished turn is judged by."""
@@ -64,7 +64,7 @@ def verdict_of(newest_first: Iterable[Record]) -> tuple[Ending | None, Iterable[
             turned = turned or payload.ends
         elif isinstance(payload, Message) and payload.extra.get("note") == TASK:
             words = "the note of a task that ended, which the model is to answer"
-            return Ending(False, None, None, "while the model answered", words), ()
+            return Ending(False, None, None, ANSWERING, words), ()
         elif not isinstance(payload, Message) or _is_aside(payload, local):
             local = _asks_no_model(payload, local)
             aside = aside or isinstance(payload, Message)
@@ -150,7 +150,7 @@ def cut_off(newest_first: Iterable[Record]) -> Ending:
     kind = shown_type(last) if isinstance(last, Message) else ""
     if kind in ("assistant", "reasoning"):
         words = f"the last message is a piece of an answer: {kind}"
-        return Ending(False, None, None, "while the model answered", words)
+        return Ending(False, None, None, ANSWERING, words)
     return standing(records)
 
 

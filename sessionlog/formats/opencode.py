@@ -46,7 +46,7 @@ from sessionlog.records import (
     Usage,
     shown_type,
 )
-from sessionlog.status import WENT_BACK
+from sessionlog.status import ANSWERING, WENT_BACK
 
 _UNTITLED = re.compile(r"(?:New|Child) session - \d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")
 _GOES_ON = ("tool-calls", "unknown")
@@ -279,7 +279,7 @@ def _decided(last: Event, seen: list[Record], older: Iterator[Record]) -> Ending
     if found.evidence.startswith("a call without"):
         return found
     evidence = f"finish {finish}, and nothing after it" if finish else "no time.completed"
-    return Ending(False, None, None, "while the model answered", evidence)
+    return Ending(False, None, None, ANSWERING, evidence)
 
 
 def _of_line(seen: list[Record], older: Iterator[Record]) -> Iterator[Record]:

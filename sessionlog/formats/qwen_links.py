@@ -18,8 +18,10 @@ def link_of(data: bytes) -> tuple[str, str] | None:
     """(uuid, parent) of the record on a raw line; None for one outside the chain, or that does not
     decode."""
     found = _LINK.match(data)
-    once = data.count(b'"uuid":') == data.count(b'"parentUuid":') == 1  # else the last counts
-    if found is not None and once and not any(data.find(m, 0, _NEAR) >= 0 for m in _MARKS):
+    if (
+        found is not None and not any(data.find(m, 0, _NEAR) >= 0 for m in _MARKS)
+        and data.count(b'"uuid":') == data.count(b'"parentUuid":') == 1  # else the last counts
+    ):  # fmt: skip
         return found[1].decode("utf-8", "replace"), (found[2] or b"").decode("utf-8", "replace")
     value = splice.object_of(data)
     if "parentUuid" not in value or value.get("subtype") in OUTSIDE:
