@@ -11,7 +11,7 @@ from collections.abc import Callable, Container, Iterable, Sequence
 from sessionlog.branch import Stretch, is_linked, origin_of, speech_of, turns_of, within
 from sessionlog.pairing import Pairing
 from sessionlog.records import Event, Message, Record, Reset, Span, as_own, shown_type
-from sessionlog.repeats import Repeats, units
+from sessionlog.repeats import Repeats, names_of, units
 from sessionlog.session import Numbered
 
 _MOST = 1 << 17
@@ -89,6 +89,8 @@ class _Past:
         what came before."""
         same = set()
         for unit in units(records):
+            if not names_of(unit):
+                continue
             self._digest = _digest(unit)
             offset = unit[0].span.offset
             if self._repeats.is_again(unit):

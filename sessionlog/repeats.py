@@ -40,7 +40,7 @@ class Repeats:
         """Is the next unit one that came before?"""
         if len(unit) == 1 and _is_nameless(unit[0]):  # most, in a format without ids
             return False
-        names, span = _names(unit), unit[0].span
+        names, span = names_of(unit), unit[0].span
         for name in names:
             before = self._place(name)
             if before is not None and self._same(before, span):
@@ -97,7 +97,7 @@ def _is_nameless(record: Record) -> bool:
     return not isinstance(said, Message) or said.activity is None
 
 
-def _names(unit: Sequence[Record]) -> tuple[str, ...]:
+def names_of(unit: Sequence[Record]) -> tuple[str, ...]:
     """What a unit is known by."""
     first = unit[0]
     if first.key:

@@ -30,7 +30,7 @@ class Filter:
 
     def __call__(self, entry: Entry) -> bool:
         state = state_of(entry)
-        if self.state and self.state not in (state, "fail" if state == "amiss" else ""):
+        if self.state not in ("", state) and not (self.state == "fail" and entry.failed):
             return False
         if not self.text:
             return True
@@ -63,7 +63,7 @@ def _meets(entry: Entry, key: str, values: list[str]) -> bool:
 def _standing(entry: Entry) -> list[str]:
     """The words for how it stands: what `o f` shows has failed."""
     state = state_of(entry)
-    return [entry.status or "", WORDS[state], WORDS["fail"] if state == "amiss" else ""]
+    return [entry.status or "", WORDS[state], WORDS["fail"] if entry.failed else ""]
 
 
 def _said(entry: Entry) -> str:

@@ -53,9 +53,9 @@ def drawn(typed: TypedLine, pieces: Sequence[Piece], room: int) -> list[Piece]:
     text, caret, selected = typed
     if selected and text:
         return [(text, "fg-1 reverse"), (" ", "reverse")]
-    first = 0
-    while width(text[first:caret]) >= room:
-        first += 1
+    first, used = caret, 0
+    while first and (used := used + width(text[first - 1])) < room:
+        first -= 1
     end: list[Piece] = [(" ", "reverse")] if caret >= len(text) else []
     return [*_with_caret(_from(pieces, first), caret - first), *end]
 

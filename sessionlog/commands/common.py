@@ -6,7 +6,7 @@ import argparse
 import os
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from sessionlog.errors import NotALog
@@ -61,13 +61,13 @@ def log_of(options: argparse.Namespace, ref: str) -> Entry:
     return entry
 
 
-def all_of(options: argparse.Namespace, refs: Iterable[str]) -> Iterator[Entry]:
-    """The sessions that REFs name; a folder or a database stands for all that it holds."""
+def all_of(options: argparse.Namespace, refs: Iterable[str]) -> list[Entry]:
+    """The sessions that REFs name, each once; a folder or a database stands for all it holds."""
+    named: dict[str, Entry] = {}
     for ref in refs:
-        if is_place(ref):
-            yield from look(list(logs_in([ref])), False)
-        else:
-            yield found(options, ref)
+        here = look(list(logs_in([ref])), False) if is_place(ref) else [found(options, ref)]
+        named.update((os.path.realpath(entry.path), entry) for entry in here)
+    return list(named.values())
 
 
 def alike(entries: Iterable[Entry]) -> set[str]:

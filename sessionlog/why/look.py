@@ -200,7 +200,7 @@ def _gaps(log: Log, marks: Marks) -> tuple[Gap, ...]:
 
 def _gaps_in(log: Log, marks: Marks, chunks: range) -> list[Gap]:
     """The longest silences between the records of a few chunks."""
-    clock, n = Clock(), marks.messages_before(chunks[0]) or 0
+    clock, n = Clock(chunks[0] == 0), marks.messages_before(chunks[0]) or 0
     for number in chunks:
         chunk, lines = log.chunk(number), marks.lines_before(number) or 0
         for record in chunk.records:

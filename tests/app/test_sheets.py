@@ -40,6 +40,18 @@ async def test_a_replay_that_is_left_leads_to_its_moment(tmp_path: Path) -> None
         assert browser.timeline.row.place == row.place
 
 
+async def test_a_replay_that_is_left_does_not_play_on(tmp_path: Path) -> None:
+    async with opened(night(tmp_path)) as (pilot, browser):
+        await pilot.press("j", "enter", "p")
+        await until(pilot, lambda: isinstance(pilot.app.screen, Replay))
+        replay = pilot.app.screen
+        assert isinstance(replay, Replay)
+        await pilot.press("g", "g", "space", "escape")
+        await until(pilot, lambda: pilot.app.screen is browser)
+        await until(pilot, lambda: not replay.is_running)
+        assert not replay.transport.playing
+
+
 async def test_a_replay_of_an_empty_log_says_so(tmp_path: Path) -> None:
     (tmp_path / "empty.jsonl").write_bytes(b"")
     async with opened(tmp_path) as (pilot, browser):

@@ -300,6 +300,7 @@ class Replay(Sheet[Left]):
 
     def leave(self) -> None:
         """Back, at the row that was played last."""
+        self._play(False)
         self.dismiss(Left(self._offset))
 
     @property

@@ -79,9 +79,13 @@ class Sheets:
     def _forget(self, count: int) -> None:
         """The first of the kept screens end."""
         for sheet in self._kept[: max(count, 0)]:
-            self._at.app.uninstall_screen(sheet)
-            sheet.remove()
-        del self._kept[: max(count, 0)]
+            self._end(sheet)
+
+    def _end(self, sheet: Sheet[Any]) -> None:
+        """Nothing comes back to it."""
+        self._kept.remove(sheet)
+        self._at.app.uninstall_screen(sheet)
+        sheet.remove()
 
     def opened(self, path: str) -> None:
         """A log is opened: screens that did not lead to it end."""
@@ -190,18 +194,19 @@ class Sheets:
         marks = timeline.marks if timeline is not None and is_open else None
         sheet = Replay(
             at.new_bar(), entry, log, marks, offset=offset, alive=is_alive(entry), pace=pace,
-            clock=at.clock_of(entry), now=at.clock,
+            clock=at.timeline.clock, now=at.clock,
         )  # fmt: skip
         self._open(sheet, lambda left, again: self._after_replay(entry, left, again, back))
 
     def _after_replay(self, entry: Entry, left: Left, again: Back, back: Back | None) -> None:
+        if left.asks == "why":
+            self._at.open(entry)
+            return self.why(again)
+        if left.hands_over_at:
+            return self.hand_over(entry, left.hands_over_at, again)
+        self._end(self._kept[-1])
         if left.made:
             self._at.made(left.made)
-        elif left.asks == "why":
-            self._at.open(entry)
-            self.why(again)
-        elif left.hands_over_at:
-            self.hand_over(entry, left.hands_over_at, again)
         elif back is not None:
             back()
         else:
@@ -228,7 +233,9 @@ class Sheets:
         if isinstance(answer, Look):
             self._lead(entry, again)
             self._at.timeline.go(answer.offset)
-        elif isinstance(answer, Wrote):
+            return
+        self._end(self._kept[-1])
+        if isinstance(answer, Wrote):
             self._at.made(answer.path)
         elif isinstance(answer, Go):
             self._at.hands.go(answer)

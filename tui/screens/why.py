@@ -10,6 +10,7 @@ from typing import NamedTuple
 from textual import on
 from textual.geometry import Region
 from textual.message import Message
+from textual.timer import Timer
 from textual.widget import Widget
 
 from sessionlog.errors import SessionLogError
@@ -104,6 +105,7 @@ class WhySheet(Sheet[Asked]):
         self.detail = DetailPane(id="detail")
         self._row = LogRow()
         self._looked: Looked | None = None
+        self._next: Timer | None = None
 
     def parts(self) -> Iterable[Widget]:
         """The page, its title, and the row of the statement under the cursor."""
@@ -127,6 +129,8 @@ class WhySheet(Sheet[Asked]):
 
     def _look(self) -> None:
         path, now = self._entry.path, self._now()
+        if self._next is not None:  # who came back meanwhile looks at once
+            self._next.stop()
 
         def read(post: workers.Post, stopped: workers.Stopped) -> None:
             def progress(done: int, total: int) -> None:
@@ -166,7 +170,7 @@ class WhySheet(Sheet[Asked]):
         self.keys.refresh()
         if message.looked.why.status is Status.RUNNING:
             soon = message.looked.size <= _SMALL
-            self.set_timer(_AGAIN if soon else _SELDOM, self._look_again)
+            self._next = self.set_timer(_AGAIN if soon else _SELDOM, self._look_again)
 
     def _look_again(self) -> None:
         if self in self.app.screen_stack:

@@ -391,13 +391,12 @@ class TimelineView(LineWidget, can_focus=True):
         self._again(cursor, top)
         self._follow(view.at_end)
 
-    def toggle_clock(self) -> str:
-        """Local time, since the start, UTC, in turn; gives the new one's name."""
+    def toggle_clock(self) -> None:
+        """Local time, since the start, UTC, in turn."""
         mode = CLOCKS[(CLOCKS.index(self._clock.mode) + 1) % len(CLOCKS)]
         self._set_clock(self.timeline, mode)
         self._stand()
         self.refresh()
-        return self._clock.name
 
     def _set_clock(self, timeline: Timeline | None, mode: ClockMode) -> None:
         started = timeline.started() if timeline and mode == "start" else ""
