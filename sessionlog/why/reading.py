@@ -130,9 +130,14 @@ class Pass:
         self._clock.take(record, self._n)
         self._end = record.span
 
+    @property
+    def _is_own(self) -> bool:
+        """Did the run that the log is of tell anything?"""
+        return bool(self._messages or self._troubles or self._result)
+
     def _beside(self, record: Record) -> None:
         """A subagent's record. Where a log holds no others, they are its run."""
-        if self._whole and not self._messages:
+        if self._whole and not self._is_own:
             if self._side is None:
                 self._side = Pass()
                 self._side._n = (self._n or 1) - 1
@@ -243,7 +248,7 @@ class Pass:
 
     def facts(self) -> Facts:
         """What is known after the records so far; more may follow."""
-        if self._side is not None and not self._messages:
+        if self._side is not None and not self._is_own:
             return self._side.facts()._replace(
                 damages=tuple(self._damages), damaged=self._damaged, set_out=self._set_out,
                 torn=any(damage.torn for damage in self._damages), end=self._end,

@@ -277,6 +277,18 @@ def test_an_error_of_a_subagent_beside_a_run_is_none_of_the_run(tmp_path: Path) 
     assert look(str(path)).why.cause == "finished"
 
 
+def test_an_error_of_the_run_is_its_own_where_only_errors_were_told(tmp_path: Path) -> None:
+    beside = build.claude_said("API Error: 529", id="s", model="<synthetic>", seconds=4,
+                               error="server_error", isApiErrorMessage=True, isSidechain=True,
+                               agentId="a1")  # fmt: skip
+    path = build.log(
+        tmp_path / build.CLAUDE_FILE, [beside, build.claude_error("Rate limited", seconds=5)]
+    )
+    found = look(str(path)).why.last_error
+    assert found
+    assert (found.text, found.line) == ("Rate limited", 2)
+
+
 def test_what_is_no_log_is_refused(tmp_path: Path) -> None:
     empty = build.log(tmp_path / "a.jsonl", [])
     with pytest.raises(NotALog):
